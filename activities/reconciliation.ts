@@ -59,10 +59,7 @@ async function step(
   switch (position.part) {
     // Histories hold this name for lost wake-ups.
     case 'wake-ups':
-      repaired['circuits woken'] = [
-        ...(await wakeLostCircuits(deps)),
-        ...(await wakeForgottenHolds(deps.pool)),
-      ];
+      repaired['circuits woken'] = [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(deps.pool))];
       repaired['warehouses woken'] = await wakeForgottenBatches(deps.pool);
       return { part: 'deliveries', after: '' };
     case 'deliveries': {

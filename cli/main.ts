@@ -34,7 +34,10 @@ const program = new Command('hookyard')
   )
   .option('--api-key <key>', 'API key (whr_...; HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')
   .option('--profile <name>', 'Profile to use, created with hookyard profiles set (HOOKYARD_PROFILE)')
-  .option('--timeout <seconds>', 'Seconds to wait for each request, and between retries (default: 30)')
+  .option(
+    '--timeout <seconds>',
+    'Maximum seconds to wait for each response, and in total between retries (default: 30)',
+  )
   .option('--json', 'Print results as JSON to stdout, and errors as JSON to stderr')
   .helpOption('-h, --help', 'Show help')
   .helpCommand('help [command]', 'Show help for a command')

@@ -50,6 +50,6 @@ export function chosenProfile(option: string | undefined): (Profile & { name: st
   const name = option ?? process.env.HOOKYARD_PROFILE;
   if (!name) return null;
   const profile = readProfiles()[name];
-  if (profile === undefined) throw notFound(`No profile ${name}. List profiles with: hookyard profiles list`);
+  if (profile === undefined) throw notFound(`No profile named ${name}. List profiles with: hookyard profiles list`);
   return { ...profile, name };
 }

@@ -43,7 +43,7 @@ async function findNamed(client: Client, kind: RecordKind, wanted: string): Prom
   }
   const [first, ...others] = found;
   const words = kind.replace('-', ' ');
-  if (!first) throw notFound(`No ${words} ${wanted}${listAdvice(`${kind}s`)}`);
+  if (!first) throw notFound(`No ${words} named ${wanted}${listAdvice(`${kind}s`)}`);
   if (others.length > 0)
     throw usage(`${found.length} ${words}s are named ${wanted}; pass an ID: ${found.map(({ id }) => id).join(', ')}`);
   return first;

@@ -34,7 +34,7 @@ export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificat
   const sender = senderOf({ provider: source.provider, verification: source.verificationConfig });
   if (sender === null)
     throw usage(
-      `This version of the command line does not support the verification of ${source.slug}; update the command line`,
+      `This version of hookyard does not support the signature verification of ${source.slug}; update hookyard`,
     );
   const provider = providerFor(source, wanted.provider);
   const sample = sampleFor(provider, wanted);
@@ -69,7 +69,7 @@ function providerFor(
 
 function knownProvider(name: string): Provider {
   const provider = providerNamed(name);
-  if (provider === undefined) throw usage(`No provider ${name}. List providers with: hookyard providers`);
+  if (provider === undefined) throw usage(`No provider named ${name}. List providers with: hookyard providers`);
   return provider;
 }
 
@@ -146,7 +146,7 @@ function sampleFor(provider: Provider | null, { event, data }: Wanted): Pick<Web
   if (event !== undefined && data === undefined && !events.includes(event)) {
     const whose = provider === null ? '' : ` for ${provider.name}`;
     throw usage(
-      `No sample event ${event}${whose}. Valid sample events: ${events.join(', ')}. With --data, any event name is valid.`,
+      `No sample event named ${event}${whose}. Valid sample events: ${events.join(', ')}. With --data, any event name is valid.`,
     );
   }
   const now = new Date();

@@ -28,7 +28,10 @@ export function firstSteps(running: Running): string[] {
     `  API          ${running.apiUrl}`,
     ...(running.consoleUrl === null
       ? []
-      : [`  Console      ${running.consoleUrl}`, '               (signs you in; works once, within ten minutes)']),
+      : [
+          `  Console      ${running.consoleUrl}`,
+          '               (signs you in; works once and expires in ten minutes)',
+        ]),
     `  Temporal UI  ${running.temporalUiUrl ?? 'the UI of your own Temporal server'}`,
     ...keyLines(running),
     '',

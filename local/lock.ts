@@ -30,7 +30,7 @@ export async function lockDataDir(dataDir: string): Promise<() => void> {
     removeStale(file, dataDir);
   }
   throw new StartupError(
-    `The lock ${file} cannot be acquired; delete it if no other Hookyard is running on this data folder`,
+    `The lock ${file} cannot be acquired; delete it if no other Hookyard process is using this data folder`,
   );
 }
 
@@ -40,7 +40,7 @@ function removeStale(file: string, dataDir: string): void {
   const holder = parse(seen);
   if (holder && holder.pid !== process.pid && runs(holder))
     throw new StartupError(
-      `Hookyard is already running on ${dataDir} (pid ${holder.pid}); stop it first, or set HOOKYARD_DATA_DIR to another folder`,
+      `Another Hookyard process (pid ${holder.pid}) is already using ${dataDir}; stop it first, or set HOOKYARD_DATA_DIR to another folder`,
     );
   // Renaming is atomic: of two processes that found the same stale lock one gets it. What it got may be a lock that a
   // third one has taken since; that one is put back.

@@ -220,6 +220,6 @@ async function ask({ organizationId, url, post }: Question, options: AskOptions)
   if (result.kind === 'error') return { isOk: false, status: null, text: '', why: result.summary, said: 'no response' };
   const { statusCode: status, bodyText: text, truncated } = result;
   const refused = (why: ErrorSummary): Answer => ({ isOk: false, status, text, why, said: why });
-  if (status < 200 || status >= 300) return refused(ownWords`it returned ${status}`);
-  return truncated ? refused(ownWords`it returned more than ${MAX_BYTES} bytes`) : { isOk: true, text };
+  if (status < 200 || status >= 300) return refused(ownWords`HTTP ${status} response`);
+  return truncated ? refused(ownWords`response of more than ${MAX_BYTES} bytes`) : { isOk: true, text };
 }

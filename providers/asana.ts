@@ -15,7 +15,7 @@ export const asana: Provider = {
   eventType: { payload: 'events.0.action' },
   handshakes: [{ kind: 'hook-secret' }],
   instructions:
-    'Create the source without a secret and with ingestToken set to required. Then use the Asana API to create a webhook with the ingest URL as target. Asana sends the secret in its handshake, and the source stores it. To connect another webhook, create another source, or set verificationConfig.secret to null to remove the stored secret.',
+    'Create the source without a secret and with ingestToken set to required. Then use the Asana API to create a webhook with the ingest URL as the target parameter. Asana sends the secret in its handshake, and the source stores it. To connect another webhook, create another source, or set verificationConfig.secret to null to remove the stored secret.',
   samples: [
     sample('changed', { resource: { gid: '1337', resource_type: 'task' }, parent: null }),
     sample('added', {

@@ -24,7 +24,7 @@ export const calendly: Provider = {
   secret: { is: "the webhook subscription's signing key" },
   eventType: { payload: 'event' },
   instructions:
-    'Use the Calendly API to create a webhook subscription with the ingest URL as url and the secret as signing_key.',
+    'Use the Calendly API to create a webhook subscription with the ingest URL as the url parameter and the secret as the signing_key parameter.',
   samples: [
     sample('invitee.created', {}),
     sample('invitee.canceled', {

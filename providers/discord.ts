@@ -28,7 +28,7 @@ export const discord: Provider = {
   // It wants 204 within 3 seconds.
   answer: NO_CONTENT,
   instructions:
-    "Copy the application's public key from the Developer Portal and create the source. Then enter its ingest URL as the endpoint for webhook events (or for interactions). Discord sends a PING with a valid signature, which Hookyard answers, and a PING with an invalid signature, which Hookyard refuses. If your service responds to interactions later, set the source's answer to 202 without a body.",
+    "Copy the application's public key from the Developer Portal and create the source. Then enter its ingest URL as the endpoint for webhook events (or for interactions). Discord sends two PING requests: Hookyard responds to the one with a valid signature and refuses the one with an invalid signature. If your service responds to interactions later, set the source's custom response (answer) to 202 without a body.",
   samples: [
     sample('APPLICATION_AUTHORIZED', { integration_type: 1 }),
     sample('ENTITLEMENT_CREATE', {

@@ -19,7 +19,7 @@ export const mandrill: Provider = {
   dedup: { signature: true },
   handshakes: [{ kind: 'head' }],
   instructions:
-    "Go to Settings › Webhooks › Add a webhook and enter the ingest URL. Hookyard responds to the HEAD request. Then set the webhook key as the source's secret.",
+    "Go to Settings › Webhooks › Add a webhook and enter the ingest URL. Hookyard responds to the HEAD request that Mandrill sends. Then set the webhook key as the source's secret.",
   samples: [
     sample('send', { _id: 'exampleaaaaaaaaaaaaaaaaaaaaaaaaa', email: 'emma@example.com', state: 'sent' }),
     sample('hard_bounce', { email: 'emma@example.com', state: 'bounced', bounce_description: 'bad_mailbox' }),

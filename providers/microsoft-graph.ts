@@ -9,7 +9,7 @@ export const microsoftGraph: Provider = {
   eventType: { payload: 'value.0.changeType' },
   handshakes: [{ kind: 'echo-query', method: 'POST', parameter: 'validationToken' }],
   instructions:
-    'Create the subscription with the ingest URL as notificationUrl and the secret as clientState. Hookyard responds to the validation request. The clientState is part of the body, so it is stored with the event.',
+    'Create the subscription with the ingest URL as the notificationUrl parameter and the secret as the clientState parameter. Hookyard responds to the validation request. The clientState value is part of the body, so it is stored with the event.',
   samples: [
     {
       event: 'created',

@@ -12,10 +12,10 @@ export const plaid: Provider = {
     bodyHash: 'request_body_sha256',
     toleranceSeconds: 300,
   },
-  secret: { is: 'sandbox or production, the client_id, and the client secret, separated by colons', shortest: 1 },
+  secret: { is: 'the environment (sandbox or production), client_id and secret, separated by colons', shortest: 1 },
   eventType: { payload: 'webhook_code' },
   instructions:
-    "Enter the ingest URL as the webhook of the Link token or item. Hookyard requests Plaid's keys with your client_id and secret, and sends these credentials only to Plaid. The signature does not identify the client: use an ingest URL that cannot be guessed (ingestToken), and check items with Plaid before you act on them.",
+    "Set the ingest URL as the webhook URL of the Link token or item. Hookyard requests Plaid's keys with your client_id and secret, and sends these credentials only to Plaid. The signature does not identify the client: use an ingest URL that cannot be guessed (ingestToken), and check items with Plaid before you act on them.",
   samples: [
     {
       event: 'SYNC_UPDATES_AVAILABLE',

@@ -9,7 +9,8 @@ export const replicate: Provider = {
   eventType: { payload: 'status' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  instructions: 'Create a prediction with the ingest URL as webhook. Get the signing secret from the Replicate API.',
+  instructions:
+    'Create a prediction with the ingest URL as the webhook parameter. Get the signing secret from the Replicate API.',
   samples: [
     {
       event: 'succeeded',

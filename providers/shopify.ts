@@ -34,7 +34,7 @@ export const shopify: Provider = {
   eventId: { header: 'X-Shopify-Webhook-Id' },
   dedup: { header: 'X-Shopify-Webhook-Id' },
   instructions:
-    'Go to Settings › Notifications › Webhooks › Create webhook. Enter the ingest URL and select JSON as the format. The signing key is below the list.',
+    'Go to Settings › Notifications › Webhooks › Create webhook. Enter the ingest URL and select JSON as the format. The signing key is shown below the list of webhooks.',
   samples: [
     sample('orders/create', { ...ORDER, financial_status: 'pending', fulfillment_status: null }),
     sample('orders/paid', { ...ORDER, financial_status: 'paid', fulfillment_status: null }),

@@ -40,7 +40,7 @@ export const slack: Provider = {
     { kind: 'ssl-check' },
   ],
   instructions:
-    'Go to your app › Event Subscriptions and enter the ingest URL as the request URL. Hookyard responds to url_verification requests, and to ssl_check requests of slash commands.',
+    'Go to your app › Event Subscriptions and enter the ingest URL as the request URL. Hookyard responds to url_verification requests and to ssl_check requests for slash commands.',
   samples: [
     sample({ type: 'app_mention', text: 'What is the hour of the pearl, <@U0LAN0Z89>?' }),
     sample({ type: 'message', channel_type: 'channel', text: 'The order has arrived' }),

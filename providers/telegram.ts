@@ -8,7 +8,8 @@ export const telegram: Provider = {
   secret: { is: 'the secret_token that you pass to setWebhook' },
   eventId: { payload: 'update_id' },
   dedup: { jsonPath: '$.update_id' },
-  instructions: 'Call setWebhook in the Bot API with the ingest URL as url and the secret as secret_token.',
+  instructions:
+    'Call setWebhook in the Bot API with the ingest URL as the url parameter and the secret as the secret_token parameter.',
   samples: [
     {
       event: 'message',

@@ -25,7 +25,7 @@ export const twitch: Provider = {
     },
   ],
   instructions:
-    "Use the Twitch API to create a subscription with the ingest URL as transport.callback and the source's secret as transport.secret. Hookyard responds to the challenge.",
+    "Use the Twitch API to create a subscription with the ingest URL as the transport.callback parameter and the source's secret as the transport.secret parameter. Hookyard responds to the challenge.",
   samples: [
     {
       event: 'stream.online',

@@ -12,7 +12,7 @@ export const webflow: Provider = {
   }),
   secret: { is: "the webhook's secret key, or the app's client secret" },
   eventType: { payload: 'triggerType' },
-  instructions: 'Use the Webflow API or the site settings to create a webhook with the ingest URL as url.',
+  instructions: 'Use the Webflow API or the site settings to create a webhook with the ingest URL.',
   samples: [
     {
       event: 'form_submission',

@@ -6,10 +6,10 @@ export const websub: Provider = {
   docs: 'https://www.w3.org/TR/websub/',
   verification: { kind: 'websub' },
   secret: { is: "the subscription's hub.secret" },
-  verifyToken: 'the topic URL, or a token that you choose if the hub supports it',
+  verifyToken: 'the topic URL, or a token that you choose if the hub supports hub.verify_token',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    'Create the source, then subscribe at the hub with the ingest URL as hub.callback, the topic as hub.topic, and the secret as hub.secret. Hookyard confirms subscriptions only for this topic (or with this hub.verify_token), and never confirms unsubscribe requests. Renew the subscription before its lease expires.',
+    'Create the source, then subscribe at the hub with these parameters: the ingest URL as hub.callback, the topic as hub.topic and the secret as hub.secret. Hookyard confirms subscriptions only for this topic (or with this hub.verify_token), and never confirms unsubscribe requests. Renew the subscription before its lease expires.',
   samples: [
     {
       event: 'update',

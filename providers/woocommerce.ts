@@ -17,7 +17,7 @@ export const woocommerce: Provider = {
   eventId: { header: 'X-WC-Webhook-Delivery-ID' },
   handshakes: [{ kind: 'form-ping' }],
   instructions:
-    'Go to WooCommerce › Settings › Advanced › Webhooks › Add webhook. Enter the ingest URL as the delivery URL, and enter the secret. Hookyard responds to the ping.',
+    'Go to WooCommerce › Settings › Advanced › Webhooks › Add webhook. Enter the ingest URL as the delivery URL, and enter the secret. Hookyard responds to the ping that WooCommerce sends.',
   samples: [
     sample('order.created', { id: 727, status: 'processing', currency: 'EUR', total: '59.90' }),
     sample('product.updated', {

@@ -135,6 +135,6 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
 }
 
 function unservedBecause(current: string | null): string {
-  const who = current === null ? 'workers without a release' : `the release ${current}`;
+  const who = current === null ? 'workers without a release' : `workers of the release ${current}`;
   return `Temporal assigns them to ${who}, but no such worker polls for them; start one, or make this release the current one (docs/operate/upgrading.md)`;
 }

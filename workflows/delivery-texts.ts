@@ -100,7 +100,7 @@ const WAITS = {
   turn: {
     summary: "Destination's rate limit",
     text: () =>
-      "The next attempt is waiting. Either older or more urgent deliveries go first under the destination's rate limit, or the destination or this organization has reached its maximum number of attempts in progress. The attempt starts automatically when its turn comes.",
+      "The next attempt is waiting. Either deliveries that are older or more urgent go first under the destination's rate limit, or the destination or this organization has reached its maximum number of attempts in progress. The attempt starts automatically when its turn comes.",
     hint: 'A signal does not bypass a limit. A higher `rateLimitPerMinute` or `maxConcurrency` on the destination takes effect immediately.',
     hasLinks: true,
   },

@@ -34,7 +34,7 @@ interface Wait {
 }
 
 const SUSPENDED: Wait = {
-  details: 'The organization is **suspended**: the replay continues after it is resumed.',
+  details: 'The organization is **suspended**: the replay will continue after an operator resumes the organization.',
   summary: 'The organization is suspended',
   ms: SUSPENDED_MS,
 };

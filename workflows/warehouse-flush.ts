@@ -78,7 +78,9 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
 }
 
 async function waitForResumption({ news }: Run, waitMs: number): Promise<void> {
-  setCurrentDetails('The organization is **suspended**: files are written again after it is resumed.');
+  setCurrentDetails(
+    'The organization is **suspended**: no files are written until an operator resumes the organization.',
+  );
   await condition(() => news.changed, waitMs, { summary: 'The organization is suspended' });
 }
 
@@ -93,7 +95,7 @@ async function waitForStore(
   setCurrentDetails(
     paragraphs(
       `Batch ${batchId} with ${plural(events, 'event')} could not be written (attempt ${attempts + 1}): ${plain(error)}`,
-      `The upload will be retried at ${next}, and immediately after the destination is changed. After ${last}, the deliveries will fail, or be sent to the failover destinations of their routes.`,
+      `The upload will be retried at ${next}, or as soon as the destination is changed. After ${last}, the deliveries will fail, or be sent to the failover destinations of their routes.`,
       signalChoices('`warehouseChanged` retries immediately.'),
     ),
   );

@@ -91,7 +91,7 @@ function tellOfPurge(step: PurgeStep | null, log: Log): void {
   const told = (events: number) => Math.floor(events / TELL_EVERY);
   if (finished) log.info(progress, 'all records of a deleted source were removed');
   else if (told(eventsRemoved) > told(eventsRemoved - eventsRemovedNow))
-    log.info(progress, 'a deleted source is being removed');
+    log.info(progress, 'records of a deleted source are being removed');
 }
 
 const CONCURRENT_DELETIONS = 10;

@@ -19,7 +19,7 @@ const bodySchema = z.object({
 });
 
 const answerSchema = component('ConsoleKey', {
-  token: withExample(z.string(), 'whr_...', 'An API key with the scopes `read` and `write`.'),
+  token: withExample(z.string(), 'whr_...', 'An API key with the `read` and `write` scopes.'),
   expiresAt: timestamp,
 });
 

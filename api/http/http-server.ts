@@ -120,7 +120,7 @@ function optionsOf(limits: HttpLimits): ServerOptions {
 }
 
 function tooManyConnections({ maxConnectionsPerAddress }: HttpLimits): ApiError {
-  const message = `Too many connections or requests from this address (the maximum is ${maxConnectionsPerAddress}), or no free connections; close some, or raise HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
+  const message = `Too many connections or requests from this address (the maximum is ${maxConnectionsPerAddress}), or no free connections; close some connections, or raise HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
   return new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
 }
 

@@ -151,7 +151,7 @@ function overrun({ routes }: SourceRouting): Decision {
   const passages = routes.map(({ gate }): Passage | null => {
     if (gate === null) return null;
     const kind = gate.definition.schema === null ? 'filter_failed' : 'schema_failed';
-    return { kind, error: `${notDone(kind, gate.definition)}: it takes too much time or memory for this webhook` };
+    return { kind, error: `${notDone(kind, gate.definition)}: checking this webhook takes too much time or memory` };
   });
   return { passages, keyHash: null };
 }

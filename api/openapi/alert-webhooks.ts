@@ -31,7 +31,7 @@ const issue = component(
     sampleDeliveryId: idOf('dlv').nullable(),
     url: text('https://hooks.example.com/api/issues/iss_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
   },
-  'The issue when the message was sent.',
+  'The issue as it was when the message was sent.',
 );
 
 const common = {

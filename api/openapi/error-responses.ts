@@ -28,14 +28,14 @@ const DESCRIPTIONS: Record<number, string> = {
   401: 'The credentials are missing, unknown, expired or revoked.',
   403: 'The API key or plan does not allow the request, or the organization is suspended.',
   404: 'The record does not exist in this organization.',
-  408: 'The request body timed out.',
+  408: 'The request body did not arrive in time.',
   409: 'The request conflicts with the current state.',
   410: 'The payload was removed by the retention policy.',
   412: "The record's version differs from `If-Match`. Nothing was changed.",
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
   422: 'The `Idempotency-Key` was used with a different body in the last 24 hours.',
-  429: 'Rate limit or quota exceeded: an organization limit (named in `limit`), too many requests with this API key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentications from this address.',
+  429: 'Rate limit or quota exceeded: an organization limit (named in `limit`), too many requests with this API key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentication attempts from this address.',
   500: 'An internal error. Search the log for the request ID.',
   503: 'A dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',
@@ -43,7 +43,7 @@ const DESCRIPTIONS: Record<number, string> = {
 
 const seconds = z.string().regex(/^\d+$/);
 const retryAfter = seconds.meta({
-  description: 'Seconds to wait before a retry.',
+  description: 'Seconds to wait before retrying.',
   examples: ['1'],
   header: { id: 'RetryAfter' },
 });
@@ -58,15 +58,15 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
       .literal('Bearer')
       .optional()
       .meta({
-        description: 'The authentication scheme. Present on the management API.',
+        description: 'The authentication scheme. Present only in management API responses.',
         header: { id: 'WwwAuthenticate' },
       }),
   },
   503: { 'Retry-After': retryAfter },
   429: {
     'Retry-After': retryAfter,
-    'X-RateLimit-Limit': number('Requests per minute.', 'RateLimitLimit').optional(),
-    'X-RateLimit-Remaining': number('Remaining requests in this minute.', 'RateLimitRemaining').optional(),
+    'X-RateLimit-Limit': number('Maximum requests per minute.', 'RateLimitLimit').optional(),
+    'X-RateLimit-Remaining': number('Requests remaining in this minute.', 'RateLimitRemaining').optional(),
     'X-RateLimit-Reset': number('When this minute ends, as a Unix timestamp in seconds.', 'RateLimitReset').optional(),
   },
 };

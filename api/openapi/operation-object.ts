@@ -128,7 +128,7 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
       schema: {
         type: 'string',
         format: 'binary',
-        description: 'The bytes, with their `Content-Type`.',
+        description: 'The payload, with its `Content-Type`.',
       },
     },
   },

@@ -134,7 +134,7 @@ export const partParams = {
   cursor: textParam.describe(
     `\`${FIRST}\`, or the previous page's \`nextCursor\`. Unlike with \`page\`, new items do not shift the pages.`,
   ),
-  withTotal: booleanParam.describe('Whether to also count the items. Only with `cursor`.'),
+  withTotal: booleanParam.describe('Whether to also count the items. Requires `cursor`.'),
 };
 
 interface Page {

@@ -77,7 +77,7 @@ export const forwardHeaders = withExample(
     })
     .nullable(),
   null,
-  "Which received headers are forwarded: `all`, `none`, or a list of names. If null, all headers except proxy and server control headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
+  "Which received headers are forwarded: `all`, `none` or a list of names. If null, all headers except proxy and server control headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
 );
 
 export const forwardQuery = withExample(
@@ -109,7 +109,7 @@ const MAX_DELAY_MS = 86_400_000;
 const delay = withExample(z.int().min(0).max(MAX_DELAY_MS), 1000, 'In milliseconds.');
 
 const policyMembers = {
-  maxRetries: withExample(z.int().min(0).max(50), 5, 'Retries after the first attempt.'),
+  maxRetries: withExample(z.int().min(0).max(50), 5, 'Maximum number of retries after the first attempt.'),
   initialDelay: delay,
   maxDelay: withExample(delay, 60_000),
   backoffMultiplier: withExample(z.number().min(1).max(10), 2),

@@ -32,7 +32,7 @@ export const timestamp = z
 export const count = withExample(z.int().min(0), 12);
 /** ms */
 export const latency = withExample(z.int().min(0), 84, 'In milliseconds.');
-export const percent = withExample(z.number().min(0).max(100), 99.5, 'In percent.');
+export const percent = withExample(z.number().min(0).max(100), 99.5, 'As a percentage.');
 export const text = (example: string, description?: string) => withExample(z.string(), example, description);
 export const flag = (example: boolean, description?: string) => withExample(z.boolean(), example, description);
 
@@ -41,7 +41,7 @@ export const version = withExample(z.int().min(1), 1, 'Increases with every chan
 export const recentTotals = {
   successRate: percent
     .nullable()
-    .describe('Share of successful deliveries, in percent. Null if there are no recent deliveries.'),
+    .describe('The percentage of deliveries that succeeded. Null if there are no recent deliveries.'),
   avgLatency: latency.nullable().describe('Average latency, in milliseconds. Null if there are no recent responses.'),
   deliveriesCount: count,
 };

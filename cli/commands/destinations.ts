@@ -101,12 +101,16 @@ async function deleteOne({ context, path: { id = '' }, named }: Call): Promise<v
 /** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
 function withoutDestination({ id, name }: Route): string {
   const quoted = cell(name);
-  return `The route ${quoted} (${id}) has no destination. Add a destination with: hookyard routes update ${id} --to <destination>; or delete the route with: hookyard routes delete ${id}`;
+  return `Route ${quoted} (${id}) has no destination. Add a destination with: hookyard routes update ${id} --to <destination>; or delete the route with: hookyard routes delete ${id}`;
 }
 
 function withOptions(command: Command): Command {
   return command
-    .option('--header <"Name: value">', 'Header to send with every delivery; repeatable, replaces all headers', collect)
+    .option(
+      '--header <"Name: value">',
+      'Header to send with every delivery; repeatable; replaces all existing headers',
+      collect,
+    )
     .option('--bearer <token>', 'Token to send as Authorization: Bearer, or @file to read it from a file')
     .option('--max-retries <n>', 'Retries after the first attempt (default: 5)');
 }

@@ -72,7 +72,7 @@ export const events: Resource = {
         else showRecord(context, await context.client.getEventReplay({ id: named }));
       },
     },
-    { operation: 'cancelEventReplay', name: 'cancel-replay', done: 'The replay {id} is {status}' },
+    { operation: 'cancelEventReplay', name: 'cancel-replay', done: 'Replay {id} is {status}' },
   ],
   leftOut: ['getEventPayload', 'getEventReplay', 'replayEvent', 'replayEvents', 'streamEvents'],
   more(group) {
@@ -109,7 +109,7 @@ async function replay(call: Call): Promise<void> {
     return showDone(context, answer, `${plural(answer.eventsTotal, 'event')} would be replayed${expired}`);
   }
   const next = `check its progress with: hookyard events replays ${answer.id}`;
-  showDone(context, answer, `The replay ${answer.id} is ${answer.status}; ${next}`);
+  showDone(context, answer, `Replay ${answer.id} is ${answer.status}; ${next}`);
 }
 
 async function showEvent({ context: { client, output }, path: { id = '' }, options }: Call): Promise<void> {

@@ -76,7 +76,7 @@ function addKeys(program: Command): void {
           output.result(key, () => {
             output.line(key.token);
             output.note(
-              `${key.name} (${key.id}) has the scopes ${key.scopes.join(', ')}. The key will not be shown again.`,
+              `${key.name} (${key.id}) was created with the following scopes: ${key.scopes.join(', ')}. The key will not be shown again.`,
             );
           });
         },

@@ -45,7 +45,7 @@ export function addProfiles(program: Command): void {
     .description('Remove a profile')
     .action((name: string, _options, command: Command) => {
       const { [name]: gone, ...others } = readProfiles();
-      if (gone === undefined) throw notFound(`No profile ${name}. List profiles with: hookyard profiles list`);
+      if (gone === undefined) throw notFound(`No profile named ${name}. List profiles with: hookyard profiles list`);
       writeProfiles(others);
       outputOf(command).result({ name }, () => outputOf(command).line(`${name} was removed`));
     });

@@ -15,7 +15,7 @@ export function addProviders(program: Command): void {
           for (const { name: its, title } of providers) output.line(`${its.padEnd(20)} ${title}`);
         });
       const provider = providerNamed(name);
-      if (provider === undefined) throw usage(`No provider ${name}. List providers with: hookyard providers`);
+      if (provider === undefined) throw usage(`No provider named ${name}. List providers with: hookyard providers`);
       output.result(shown(provider), () => {
         output.line(`${provider.title} (${provider.docs})`);
         output.line(provider.instructions);

@@ -83,7 +83,7 @@ function showPreview(output: Output, { verdict, error, schemaErrors, content, re
   if (content === null) return;
   output.line('');
   output.line(printable(content.body));
-  if (content.isCut) output.note(`Truncated: the full body has ${plural(content.bodySize, 'byte')}`);
+  if (content.isCut) output.note(`Truncated: the full body is ${plural(content.bodySize, 'byte')} long`);
 }
 
 export function showRequest(

@@ -49,14 +49,14 @@ export const sources: Resource = {
       about:
         'Create or replace a source; omitted fields are reset to their defaults, except credentials and verification',
       ...MEMBERS,
-      done: '{slug} was applied, at {webhookUrl} ({id})',
+      done: '{slug} was applied; it receives webhooks at {webhookUrl} ({id})',
     },
     {
       operation: 'listRefusals',
       about: 'List refused webhooks, newest first',
       flags: {
-        cause: ['--cause <cause>', 'Only webhooks refused for this cause'],
-        period: ['--period <period>', 'Period of the counts'],
+        cause: ['--cause <cause>', 'Only webhooks refused for this reason'],
+        period: ['--period <period>', 'Time period that the counts cover'],
         includePayload: ['--payload', 'Show the beginning of each payload'],
       },
       show({ context, query }, page: RefusalPage) {

@@ -114,7 +114,7 @@ async function sendEarlier({ client, output }: Context, session: Session, { from
 function withSource({ source }: Removed, slug: string): string {
   if (source === null) return '';
   return source === 'removed'
-    ? `, and the source ${slug} too`
+    ? `, as was the source ${slug}`
     : `; the source ${slug} was kept because other routes use it`;
 }
 
@@ -163,7 +163,7 @@ async function answer(
 /** A second Ctrl-C: the service does not answer, or too slowly. */
 function leave(): never {
   process.stderr.write(
-    'hookyard: Stopped before everything was removed; the next hookyard listen on this machine removes the rest.\n',
+    'hookyard: Stopped before everything was removed; the next hookyard listen on this machine will remove the rest.\n',
   );
   process.exit(EXIT.unavailable);
 }

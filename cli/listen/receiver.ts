@@ -59,7 +59,7 @@ export async function startReceiver(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'another program uses it; choose another port' : error.message;
+      const why = error.code === 'EADDRINUSE' ? 'another program is using it; choose another port' : error.message;
       reject(new CliError(EXIT.usage, `Cannot listen on port ${port}: ${why}`));
     });
     server.listen(port, host, resolve);

@@ -82,6 +82,6 @@ function givenToken(): string | undefined {
   const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
   if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
   throw usage(
-    'HOOKYARD_MCP_TOKEN must be 32 to 200 letters, digits, hyphens or underscores; generate one with: openssl rand -hex 32',
+    'HOOKYARD_MCP_TOKEN must contain only letters, digits, hyphens and underscores (32 to 200 characters); generate one with: openssl rand -hex 32',
   );
 }

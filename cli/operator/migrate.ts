@@ -85,7 +85,7 @@ interface PruneOptions {
 export function addPruneVisibility(program: Command): void {
   program
     .command('prune-visibility')
-    .description('Drop the indexes of your own Temporal that Hookyard does not use')
+    .description('Drop the indexes that Hookyard does not use from the database of your own Temporal server')
     .requiredOption(
       '--database <url>',
       "URL of Temporal's visibility database (postgres://...), with the owner of its table as the user; the password can also be in PGPASSWORD",
@@ -94,9 +94,9 @@ export function addPruneVisibility(program: Command): void {
     .addHelpText(
       'after',
       `
-Use this command only for a Temporal on PostgreSQL that no other program uses, because other programs may need these indexes.
+Use this command only for a Temporal server on PostgreSQL that no other program uses, because other programs may need these indexes.
 Temporal at TEMPORAL_ADDRESS (with TEMPORAL_API_KEY and TEMPORAL_TLS_*) reports which columns contain search attributes; their indexes
-are kept. Run the command again after each update of Temporal's schema. The embedded Temporal of npm start does not need this command.`,
+are kept. Run the command again after each update of Temporal's schema. The embedded Temporal server that npm start runs does not need this command.`,
     )
     .action(async ({ database, dryRun = false }: PruneOptions, command: Command) => {
       const { output } = contextOf(command);

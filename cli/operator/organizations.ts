@@ -46,7 +46,8 @@ export async function changeOrganization(pool: Pool, name: string, change: Chang
 /** @throws CliError when there is none */
 export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<OrganizationView> {
   const found = await findOrganization(pool, idOrSlug);
-  if (!found) throw notFound(`No organization ${idOrSlug}. List organizations with: hookyard orgs list`);
+  if (!found)
+    throw notFound(`No organization with the ID or slug ${idOrSlug}. List organizations with: hookyard orgs list`);
   return found;
 }
 
@@ -74,12 +75,12 @@ async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members:
 async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {
   await inTransaction(pool, (db) => setLimits(db, id, members as Parameters<typeof setLimits>[2]));
   const [[name = '', value = null] = []] = Object.entries(members);
-  return `The limit ${name} of ${slug} is now ${value ?? 'none'}. The change will take effect within seconds.`;
+  return `The ${name} limit of ${slug} is now ${value ?? 'none'}. The change will take effect within seconds.`;
 }
 
 async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {
   if (confirm !== slug)
     throw new CliError(EXIT.refused, `--confirm must be the organization's slug, ${slug}; nothing was deleted`);
   await requestDeletion(pool, id);
-  return `${slug} is being deleted. Its keys and ingest URLs no longer work, and its records are being deleted in the background. Until they are deleted, orgs list shows the organization.`;
+  return `${slug} is being deleted. Its keys and ingest URLs no longer work, and its records are being deleted in the background. Until then, hookyard orgs list still shows the organization.`;
 }

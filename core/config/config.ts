@@ -49,7 +49,7 @@ const versioning = z
     (value) =>
       typeof value === 'boolean' ||
       (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(value) && !/^(on|off|true|false|yes|no)$/i.test(value)),
-    'must be off, on or the name of a release: at most 100 letters, digits, dots, hyphens and underscores',
+    'must be off, on or the name of a release: at most 100 letters, digits, dots, hyphens or underscores',
   );
 
 const slug = z
@@ -216,7 +216,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender of notifications, because SMTP_URL is set');
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
-    problems.push('DATABASE_URL must be set to the same database, because DATABASE_DIRECT_URL is set');
+    problems.push('DATABASE_DIRECT_URL is set, so DATABASE_URL must be set to the same database');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

@@ -67,7 +67,7 @@ export function withinTime<T>(limitMs: number, work: () => T): T {
       if (!isTimeout(error)) throw error;
       const usedMs = threadCpuMs() - before;
       const hadItsTime = usedMs >= limitMs * NEARLY;
-      if (hadItsTime || tries === MAX_TRIES) throw new TimeLimitError(`not done within ${limitMs} ms`);
+      if (hadItsTime || tries === MAX_TRIES) throw new TimeLimitError(`did not finish within ${limitMs} ms`);
       clockMs = Math.ceil(Math.min(limitMs * MAX_STRETCH, ((clockMs * limitMs) / Math.max(usedMs, 1)) * MARGIN));
     }
   }

@@ -48,7 +48,7 @@ function readingProblem(text: string): string | null {
   if (/[/\\]/.test(plain)) return 'must not contain an encoded slash or a backslash';
   if (/\p{Cc}/u.test(plain)) return 'must not contain control characters';
   // Tomcat cuts a segment off at its semicolon, Windows drops spaces.
-  if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not contain the segments . and ..';
+  if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not contain the segments . or ..';
   return null;
 }
 

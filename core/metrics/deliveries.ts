@@ -68,7 +68,7 @@ export const relayClaim = new Histogram({
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: '1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
+  help: 'Is 1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
   in: ['worker'],
 });
 
@@ -80,7 +80,7 @@ export const relayShards = new Gauge({
 
 export const relayInFlight = new Gauge({
   name: 'hookyard_relay_in_flight',
-  help: 'Deliveries that this relay has started and whose first result is not recorded yet.',
+  help: 'Deliveries that this relay has started and whose first result has not been recorded yet.',
   in: ['worker'],
 });
 

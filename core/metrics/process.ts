@@ -69,7 +69,7 @@ export const heapLimit = new Gauge({
 
 export const loopUtilization = new Gauge({
   name: 'nodejs_eventloop_utilization_ratio',
-  help: 'Share of time that the event loop was busy, since the process started.',
+  help: 'Share of time that the event loop has been busy since the process started.',
 });
 
 export const gcDuration = new Histogram({

@@ -46,7 +46,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   retentionLag: new Gauge({
     name: 'hookyard_retention_lag_seconds',
-    help: 'How long the deletion of the oldest data is overdue.',
+    help: 'How long the deletion of the oldest data has been overdue.',
   }),
   warehouseOldestOpen: new Gauge({
     name: 'hookyard_warehouse_oldest_open_seconds',
@@ -85,7 +85,7 @@ export const snapshotAge = new Gauge({
 /** Not of the snapshot, which tells nothing of a database that is away. */
 export const databaseUp = new Gauge({
   name: 'hookyard_database_up',
-  help: '1 if this process could use PostgreSQL a few seconds ago (read from it, and write to it if the process needs to); otherwise 0.',
+  help: 'Is 1 if this process could use PostgreSQL a few seconds ago (read from it, and write to it if the process needs to); otherwise 0.',
 });
 
 export const databaseLimit = new Gauge({

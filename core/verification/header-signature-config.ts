@@ -77,7 +77,7 @@ const separator = z
 const MAX_TEMPLATE = 1024;
 const partName = z
   .string()
-  .regex(/^[\w.-]{1,64}$/, 'must be the name of a part: 1 to 64 letters, digits, dots, hyphens and underscores');
+  .regex(/^[\w.-]{1,64}$/, 'must be the name of a part: 1 to 64 letters, digits, dots, hyphens or underscores');
 
 const templateMembers = {
   header: headerName('contains the signature'),

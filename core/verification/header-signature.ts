@@ -103,7 +103,7 @@ export function readTemplate(
   request: RawRequest,
 ): { signatures: string[]; signed: (string | Buffer)[] } | Refused {
   const value = template.joinsRepeats
-    ? (header(request, template.header.toLowerCase()) ?? refused(`The header ${template.header} is missing`))
+    ? (header(request, template.header.toLowerCase()) ?? refused(`The ${template.header} header is missing`))
     : headerOf(request, template.header);
   if (typeof value !== 'string') return value;
   const read = readSignature(template, value);
@@ -122,7 +122,7 @@ function readSignature(template: SignatureTemplate, value: string): SignatureHea
   const prefix = template.prefix ?? '';
   const items = template.listSeparator === undefined ? [value] : value.split(template.listSeparator);
   const signatures = items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
-  if (signatures.length === 0) return refused(`The header ${template.header} does not start with ${prefix}`);
+  if (signatures.length === 0) return refused(`The ${template.header} header does not start with ${prefix}`);
   return { signatures, timestamp: undefined };
 }
 
@@ -135,9 +135,9 @@ function readNamed(
   const valuesOf = (part: string) =>
     items.filter((item) => item.startsWith(`${part}=`)).map((item) => item.slice(part.length + 1));
   const signatures = valuesOf(named.signature);
-  if (signatures.length === 0) return refused(`The header ${name} has no ${named.signature} signature`);
+  if (signatures.length === 0) return refused(`The ${name} header has no ${named.signature} signature`);
   const timestamps = named.timestamp === undefined ? [] : valuesOf(named.timestamp);
-  if (timestamps.length > 1 && !joinsRepeats) return refused(`The header ${name} has several timestamps`);
+  if (timestamps.length > 1 && !joinsRepeats) return refused(`The ${name} header has several timestamps`);
   return { signatures, timestamp: timestamps[0] };
 }
 

@@ -55,7 +55,7 @@ export const jwtKind: SchemeKind<JwtScheme> = {
     if (typeof value !== 'string') return value;
     const token = value.replace(/^bearer +/i, '');
     if (token.length > MAX_TOKEN || !FORM.test(token))
-      return refused(`The header ${scheme.header} does not contain a JSON Web Token`);
+      return refused(`The ${scheme.header} header does not contain a JSON Web Token`);
     // First what costs nothing: no key is fetched for a token that would be refused with it, too.
     const outcome =
       claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
@@ -85,7 +85,7 @@ function claimsProblem(token: string, scheme: JwtScheme, secret: string, request
     return problemOf(decodeJwt(token), scheme, secret, request);
   } catch (error) {
     if (error instanceof errors.JOSEError)
-      return refused(`The header ${scheme.header} does not contain a JSON Web Token`);
+      return refused(`The ${scheme.header} header does not contain a JSON Web Token`);
     throw error;
   }
 }
@@ -115,7 +115,7 @@ function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], 
 
 function claimProblem(claims: JWTPayload, wanted: Readonly<Record<string, string>>): Refused | null {
   const other = Object.entries(wanted).find(([name, text]) => !Object.hasOwn(claims, name) || claims[name] !== text);
-  return other === undefined ? null : refused(`The token's claim ${other[0]} differs from the source's claim`);
+  return other === undefined ? null : refused(`The token's ${other[0]} claim differs from the source's claim`);
 }
 
 function isSender(claims: JWTPayload, name: string, secret: string): boolean {

@@ -159,13 +159,13 @@ export const JOINED = ', ';
 /** A header that must be there, once. @param name as the sender writes it */
 export function headerOf(request: RawRequest, name: string): string | Refused {
   const value = header(request, name.toLowerCase());
-  if (value === undefined) return refused(`The header ${name} is missing`);
+  if (value === undefined) return refused(`The ${name} header is missing`);
   return repeatProblem(request, name, value) ?? value;
 }
 
 export function repeatProblem(request: RawRequest, name: string, value: string): Refused | null {
   const isRepeated = value.includes(JOINED) || request.isRepeated(name.toLowerCase());
-  return isRepeated ? refused(`The header ${name} is present more than once`) : null;
+  return isRepeated ? refused(`The ${name} header is present more than once`) : null;
 }
 
 export type TimeUnit = 's' | 'ms' | 'rfc3339';
@@ -183,7 +183,7 @@ const TIMES: Readonly<Record<TimeUnit, { form: RegExp; is: string }>> = {
 /** What is wrong with a signed time; null when it is at most so many seconds ago or ahead. */
 export function timeProblem(text: string, { unit, toleranceSeconds }: SignedTime, nowMs: number): Refused | null {
   const ms = TIMES[unit].form.test(text) ? millisecondsOf(text, unit) : Number.NaN;
-  if (Number.isNaN(ms)) return refused(`The signed timestamp is missing or not ${TIMES[unit].is}`);
+  if (Number.isNaN(ms)) return refused(`The signed timestamp is missing or is not ${TIMES[unit].is}`);
   if (Math.abs(nowMs - ms) > toleranceSeconds * 1000)
     return refused(`The signed timestamp differs from the current time by more than ${toleranceSeconds} seconds`);
   return null;

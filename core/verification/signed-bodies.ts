@@ -144,7 +144,7 @@ export const mailgunKind: SchemeKind<{ kind: 'mailgun' }> = {
     const part = form ?? memberOf(untrustedJson(request, MAX_BODY_BYTES), 'signature');
     const [timestamp, token, signature] = ['timestamp', 'token', 'signature'].map((name) => memberOf(part, name));
     if (typeof token !== 'string' || token.length > MAX_TOKEN || typeof signature !== 'string')
-      return refused('The body has no signature with timestamp, token and signature');
+      return refused('The token or the signature is missing from the body');
     const time = typeof timestamp === 'number' ? String(timestamp) : timestamp;
     const problem = timeProblem(typeof time === 'string' ? time : '', MAILGUN_TIME, request.nowMs);
     return problem ?? withoutBody(compared([signature], 'hex', hmac('sha256', secret, `${time}${token}`)));

@@ -96,7 +96,7 @@ export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSec
     const parts = partsOf(value);
     const [time, names, signature] = ['t', 'h', 'v1'].map((name) => parts.get(name) ?? '') as [string, string, string];
     if (signature === '' || !NAMES.test(names))
-      return refused(`The header ${scheme.header} has no v1 signature with header names`);
+      return refused(`The ${scheme.header} header has no v1 signature with header names`);
     const problem = timeProblem(time, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
     if (problem !== null) return problem;
     const values = valuesOf(request, names.split(' '));
@@ -148,8 +148,8 @@ function valuesOf(request: RawRequest, names: string[]): Buffer[] | Refused {
   for (const name of names) {
     const value = header(request, name);
     if (value === undefined || request.isRepeated(name))
-      return refused(`The signed header ${name} must be present exactly once`);
-    if (BRACKET.test(value)) return refused(`The signed header ${name} contains a bracket`);
+      return refused(`The signed ${name} header must be present exactly once`);
+    if (BRACKET.test(value)) return refused(`The signed ${name} header contains a bracket`);
     values.push(signedHeader(request, name));
   }
   return values;
@@ -166,7 +166,7 @@ export const webSubKind: SchemeKind<{ kind: 'websub' }> = {
     const value = headerOf(request, WEBSUB_HEADER);
     if (typeof value !== 'string') return value;
     const [, method, signature = ''] = /^(sha1|sha256|sha384|sha512)=([0-9a-f]+)$/i.exec(value) ?? [];
-    if (method === undefined) return refused(`The header ${WEBSUB_HEADER} does not contain a WebSub signature method`);
+    if (method === undefined) return refused(`The ${WEBSUB_HEADER} header does not contain a WebSub signature method`);
     return compared([signature], 'hex', createHmac(method.toLowerCase(), secret).update(request.body).digest());
   },
   sign: (_scheme, secret, { body }) => ({

@@ -65,9 +65,9 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
 export const queryTokenKind: SchemeKind<{ kind: 'query-token'; parameter: string }> = {
   verify({ parameter }, { secret }, request) {
     const values = request.query().getAll(parameter);
-    if (values.length > 1) return refused(`The URL has the parameter ${parameter} more than once`);
+    if (values.length > 1) return refused(`The URL has more than one ${parameter} parameter`);
     const [value] = values;
-    if (value === undefined) return refused(`The URL has no parameter ${parameter}`);
+    if (value === undefined) return refused(`The URL has no ${parameter} parameter`);
     return isSameSecret(value, secret) ? GENUINE : WRONG;
   },
   sign: ({ parameter }, secret) => ({ query: { [parameter]: secret } }),
@@ -83,7 +83,7 @@ export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; membe
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS)
-      return refused(`The body has no list ${list}, or an item has no ${member}`);
+      return refused(`The body has no ${list} array, or an item has no ${member}`);
     for (const item of items) {
       const value = memberOf(item, member);
       if (typeof value !== 'string' || !isSameSecret(value, secret)) return WRONG;

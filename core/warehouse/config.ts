@@ -181,7 +181,7 @@ const shapes = {
         /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
         'must be a role ARN, for example arn:aws:iam::123456789012:role/hookyard',
       )
-      .meta({ description: 'The role to assume with `identity`, with the organization ID as external ID.' })
+      .meta({ description: 'The role to assume with `identity`. The external ID is the organization ID.' })
       .optional(),
     endpoint: endpoint.optional(),
     forcePathStyle: flag.optional(),

@@ -13,7 +13,7 @@ const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as con
 
 const MAX_PRECISION = 38;
 const PRECISION = `must be a whole number from 1 to ${MAX_PRECISION} with type decimal`;
-const SCALE = 'must be a whole number from 0 to precision with type decimal';
+const SCALE = 'must be a whole number from 0 to "precision" with type decimal';
 
 const rule = z
   .object({

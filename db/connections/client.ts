@@ -113,7 +113,7 @@ function explained(error: unknown, variable: string): unknown {
   if (!(error instanceof Error)) return error;
   if (/unsupported startup parameter/i.test(error.message))
     return new ConfigError([
-      `A pooler rejects a startup parameter in ${variable} (${error.message}): remove it from the URL and set it for the role instead (docs/operate/postgresql.md)`,
+      `A pooler rejected a startup parameter in ${variable} (${error.message}): remove it from the URL and set it for the role instead (docs/operate/postgresql.md)`,
     ]);
   if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
     return new ConfigError([

@@ -40,7 +40,7 @@ export async function postgresPrograms(
     problems.push(copied);
   }
   throw new StartupError(
-    `PostgreSQL runs as the user ${user.name}, who cannot run its programs (${problems.join('; ')}); set XDG_CACHE_HOME to a folder that every user can access, or start as another user`,
+    `PostgreSQL runs as the user ${user.name}, who cannot run its programs (${problems.join('; ')}); set XDG_CACHE_HOME to a folder that every user can access, or start Hookyard as another user`,
   );
 }
 
@@ -183,11 +183,11 @@ async function create(log: Log): Promise<{ uid: number; gid: number }> {
     await run('useradd', ['--system', '--no-create-home', '--user-group', systemUser]);
   } catch (error) {
     throw new StartupError(
-      `PostgreSQL cannot run as root, and the user ${systemUser} cannot be added (${oneLine(error)}); start as another user`,
+      `PostgreSQL cannot run as root, and the user ${systemUser} cannot be added (${oneLine(error)}); start Hookyard as another user`,
     );
   }
   const made = await lookUp();
   if (made === undefined)
-    throw new StartupError(`The user ${systemUser} was added but cannot be found; start as another user`);
+    throw new StartupError(`The user ${systemUser} was added but cannot be found; start Hookyard as another user`);
   return made;
 }

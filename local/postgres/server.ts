@@ -153,7 +153,7 @@ function pathFor(user: ServerUser, folder: string): string {
   if (closed === undefined) return folder;
   if (existsSync(workingFolder)) return workingFolder;
   throw new StartupError(
-    `PostgreSQL runs as the user ${user.name}, who cannot access ${closed}; set HOOKYARD_DATA_DIR to a folder whose parent folders every user can access, or start as another user`,
+    `PostgreSQL runs as the user ${user.name}, who cannot access ${closed}; set HOOKYARD_DATA_DIR to a folder whose parent folders every user can access, or start Hookyard as another user`,
   );
 }
 
@@ -162,12 +162,12 @@ function checkFiles(files: string, version: number, user: ServerUser): void {
   const { uid } = statSync(files);
   if (uid !== user.uid)
     throw new StartupError(
-      `${files} belongs to uid ${uid}, but PostgreSQL runs as ${user.name}; start as its owner, or as root after running: chown -R postgres: '${files}'`,
+      `${files} belongs to uid ${uid}, but PostgreSQL runs as ${user.name}; start Hookyard as its owner, or as root after running: chown -R postgres: '${files}'`,
     );
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === String(version)) return;
   throw new StartupError(
-    `The data in ${files} was written by PostgreSQL ${found}, but this version includes PostgreSQL ${version}; migrate it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder`,
+    `The data in ${files} was written by PostgreSQL ${found}, but this version of Hookyard includes PostgreSQL ${version}; migrate it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder`,
   );
 }
 

@@ -118,7 +118,7 @@ async function obtain(product: Product, cache: string, options: BinariesOptions)
   } catch (error) {
     if (!/^mkd/.test(String((error as NodeJS.ErrnoException).syscall))) throw error;
     throw new StartupError(
-      `The cache folder ${cache} cannot be written (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder`,
+      `The cache folder ${cache} cannot be written to (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder`,
     );
   }
   return folder;

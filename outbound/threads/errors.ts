@@ -3,7 +3,7 @@ import { type DescribedError, openError, ownWords } from '../../core/text/error-
 
 export const WAIT_DEADLINE_MS = 20_000;
 const LATE = openError(ownWords`No thread was available within ${WAIT_DEADLINE_MS / 1000} s`);
-const OVER_BUDGET = openError(ownWords`The organization has used up its transformMsPerMinute`);
+const OVER_BUDGET = openError(ownWords`The organization has reached its transformMsPerMinute limit`);
 
 /** No thread did it, and nothing is known of the work. `silent`: the thread did not answer. */
 export class NoThreadError extends Error {

@@ -95,7 +95,9 @@ export function createThreads({
     } catch (error) {
       if (!(error instanceof WorkEndedError)) throw error;
       const what =
-        content === null ? ': it takes too long to compile' : ' for this payload: it takes too much time or memory';
+        content === null
+          ? ': it takes too long to compile'
+          : ' for this payload: validation takes too much time or memory';
       return { ok: false, problem: `is too complex${what}` };
     }
   }
@@ -159,7 +161,9 @@ export function createThreads({
         });
       } catch (error) {
         if (!(error instanceof WorkEndedError)) throw error;
-        return schemas.map(() => [{ path: '', message: 'could not be validated: it takes too much time or memory' }]);
+        return schemas.map(() => [
+          { path: '', message: 'could not be validated: validation takes too much time or memory' },
+        ]);
       }
     },
     trySchema,

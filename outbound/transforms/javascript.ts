@@ -63,7 +63,8 @@ function defaultExport(vm: QuickJSContext, evaluated: QuickJSHandle): CompileRes
 }
 
 function noFunction(vm: QuickJSContext): CompileResult {
-  const text = 'The code must export a function by default: export default function (event) { return event.payload; }';
+  const text =
+    'The code must have a function as its default export: export default function (event) { return event.payload; }';
   return { ok: false, error: vm.newError({ name: NO_FUNCTION, message: text }) };
 }
 
@@ -83,7 +84,7 @@ const HINTS: readonly [names: string, hint: string][] = [
     'require module exports process __dirname __filename Deno Bun',
     'transforms do not run in Node; use crypto for hashes and Buffer for bytes, without an import',
   ],
-  ['console alert', 'its output is not shown; to see a value when you test the transform, return it'],
+  ['console alert', 'transforms cannot show output; to see a value when you test the transform, return it'],
   [
     'document window self localStorage sessionStorage navigator DOMParser XMLSerializer',
     'transforms do not run in a browser',

@@ -219,7 +219,7 @@ export class Sandbox {
     if (payload.error) {
       // No JSON: the payload is the text itself. Anything else that goes wrong here is a limit.
       if (this.#describe(payload.error).name !== 'SyntaxError')
-        throw new RangeError("The payload does not fit into the sandbox's memory");
+        throw new RangeError("The payload does not fit in the sandbox's memory");
       vm.newString(body).consume((text) => vm.setProp(event, 'payload', text));
     } else {
       payload.value.consume((value) => vm.setProp(event, 'payload', value));

@@ -116,7 +116,7 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     throw new StoreSettingsError(ownWords`R2 is not configured: set ${named(listed(missing))}`);
   if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
-      ownWords`R2 keys from the environment are not used for another endpoint; set the destination's accessKeyId and secretAccessKey`,
+      ownWords`R2 keys from the environment cannot be used with a different endpoint; set the destination's accessKeyId and secretAccessKey`,
     );
   return { endpoint, accessKeyId, secretAccessKey };
 }

@@ -46,7 +46,7 @@ describe('hookyard prune-visibility', () => {
     const { databaseUrl } = stackAddresses();
     const other = await cli.run(['prune-visibility', '--database', databaseUrl]);
     expect([other.code, other.stdout]).to.deep.equal([5, '']);
-    expect(other.stderr).to.include('no table executions_visibility');
+    expect(other.stderr).to.include('no executions_visibility table');
     const away = await cli.run(['prune-visibility', '--database', url], { env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
     expect([away.code, away.stdout]).to.deep.equal([5, '']);
     expect(away.stderr).to.include('Temporal at 127.0.0.1:1');

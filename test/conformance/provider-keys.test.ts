@@ -201,7 +201,7 @@ describe('keys of Plaid', () => {
     expect(JSON.parse(body)).to.deep.equal({ client_id, secret: password, key_id: key.id });
     const told = await expectAway(verified('production:client-1:wrong'));
     expect(told)
-      .to.match(/it returned 400$/)
+      .to.match(/HTTP 400 response$/)
       .and.not.include('wrong');
   });
 

@@ -104,7 +104,7 @@ for (const [name, signer] of Object.entries(publishedSigners)) {
 
     it('are neither taken nor refused while the key cannot be fetched, and then taken', async () => {
       world.server.state = 'failing';
-      expect(await expectAway(verified(signed()))).to.match(/could not be fetched from .*: it returned 500$/);
+      expect(await expectAway(verified(signed()))).to.match(/could not be fetched from .*: HTTP 500 response$/);
       const asked = world.server.asked.length;
       await expectAway(verified(signed()));
       expect(world.server.asked, 'who is away is not asked again at once').to.have.length(asked);

@@ -145,7 +145,7 @@ describe('the identity of this service', () => {
     cloud.refuse('AccessDenied');
     const { kind, detail, retryable } = failed(await put(IN_ENVIRONMENT, { roleArn: ROLE }));
     expect({ kind, retryable }).to.deep.equal({ kind: 'credentials', retryable: true });
-    expect(detail).to.match(/^The service identity has no credentials for S3 \(AccessDenied\)\. /);
+    expect(detail).to.match(/^The service identity has no credentials for S3 \(AccessDenied\); /);
     expect(detail).to.not.include(STS_WORDS.slice(5, 40));
   });
 

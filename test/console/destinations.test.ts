@@ -81,7 +81,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
-      await seen(page, 'Circuit breaker closed for route Kiln route. 1 held delivery released.');
+      await seen(page, 'Circuit breaker closed for route Kiln route. 1 held delivery resumed.');
       await health.getByText('50.0% (1 of 2)').waitFor();
       await health.getByText('0 deliveries').nth(2).waitFor();
     });

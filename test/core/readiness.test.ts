@@ -80,7 +80,7 @@ describe('a worker', () => {
       'is not ready when nobody gets workflows',
       { isUnserved: true },
       [
-        'workflows are not being processed: Temporal assigns them to the release 2, but no such worker polls for them; start one, or make this release the current one (docs/operate/upgrading.md)',
+        'workflows are not being processed: Temporal assigns them to workers of the release 2, but no such worker polls for them; start one, or make this release the current one (docs/operate/upgrading.md)',
       ],
     ],
     [

@@ -43,7 +43,7 @@ describe('a time limit', () => {
       withinTime(50, () => {
         for (;;);
       }),
-    ).to.throw(TimeLimitError, 'not done within 50 ms');
+    ).to.throw(TimeLimitError, 'did not finish within 50 ms');
     expect(() => withinTime(50, () => /^(a+)+$/.test(`${'a'.repeat(100)}!`))).to.throw(TimeLimitError);
     expect(withinTime(10_000, () => 'done')).to.equal('done');
   });

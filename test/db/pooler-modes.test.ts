@@ -43,7 +43,7 @@ describe('a pooler before PostgreSQL', () => {
     url.searchParams.set('options', '-c work_mem=5MB');
     const error = await find(url.href).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(ConfigError);
-    expect(String(error)).to.match(/rejects a startup parameter in DATABASE_URL.*options/);
+    expect(String(error)).to.match(/rejected a startup parameter in DATABASE_URL.*options/);
   });
 
   it('does not stand before the commands of an operator, which use the direct URL', async () => {

@@ -90,7 +90,7 @@ describe('sources of providers that publish their keys', () => {
     const { status, retryAfter, body } = await post(source, sent());
     expect([status, retryAfter, body.code]).to.deep.equal([503, '5', 'UNAVAILABLE']);
     expect(body.message).to.match(
-      /from api.paypal.com: it returned 500; nothing was stored, so send the webhook again$/,
+      /from api.paypal.com: HTTP 500 response; nothing was stored, so send the webhook again$/,
     );
     expect(await eventsOf(source)).to.equal(0);
     keyServer.state = 'up';

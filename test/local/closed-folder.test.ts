@@ -115,7 +115,9 @@ describe('a folder that only its user may enter', function () {
       expect((problem as StartupError).message)
         .to.include(`cannot access ${closed}`)
         .and.to.include(`${foreign} belongs to another user`)
-        .and.to.match(/; set XDG_CACHE_HOME to a folder that every user can access, or start as another user$/);
+        .and.to.match(
+          /; set XDG_CACHE_HOME to a folder that every user can access, or start Hookyard as another user$/,
+        );
       expect(readdirSync(foreign)).to.deep.equal([]);
     });
   });

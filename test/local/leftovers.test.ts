@@ -86,7 +86,7 @@ describe('what an earlier run left', () => {
       (reason: unknown) => reason,
     );
     expect(error).to.be.instanceOf(StartupError);
-    expect(String(error)).to.contain(`already running on ${dataDir} (pid ${pid})`);
+    expect(String(error)).to.contain(`(pid ${pid}) is already using ${dataDir}`);
   });
 
   for (const [what, content] of [

@@ -66,7 +66,7 @@ describe('npm start', () => {
         const second = start();
         expect(await second.exitCode()).to.equal(1);
         expect(second.problems()).to.deep.equal([
-          `hookyard: Hookyard is already running on ${dataDir} (pid ${first.supervisorPid()}); stop it first, or set HOOKYARD_DATA_DIR to another folder`,
+          `hookyard: Another Hookyard process (pid ${first.supervisorPid()}) is already using ${dataDir}; stop it first, or set HOOKYARD_DATA_DIR to another folder`,
         ]);
       } finally {
         await endGroup(listening);

@@ -76,13 +76,21 @@ describe('TLS to PostgreSQL', () => {
   });
 
   const refused: [string, string, RegExp][] = [
-    ['a certificate of another authority', verified(stranger), /^DATABASE_URL: could not establish a secure connection .*sslrootcert/],
+    [
+      'a certificate of another authority',
+      verified(stranger),
+      /^DATABASE_URL: could not establish a secure connection .*sslrootcert/,
+    ],
     [
       'an authority whose file is missing',
       verified(join(folder, 'none')),
       /^DATABASE_URL: sslrootcert=.* cannot be read \(ENOENT\)/,
     ],
-    ['a certificate of an authority that nobody named', 'sslmode=verify-full', /^DATABASE_URL: could not establish a secure connection/],
+    [
+      'a certificate of an authority that nobody named',
+      'sslmode=verify-full',
+      /^DATABASE_URL: could not establish a secure connection/,
+    ],
   ];
   for (const [what, options, line] of refused) {
     it(`ends the start of an API with one clear line: ${what}`, async () => {

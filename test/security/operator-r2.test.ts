@@ -65,7 +65,9 @@ describe("The operator's R2 keys", () => {
     }
     const elsewhere = { bucket: 'spare', endpoint: 'https://elsewhere.example' };
     const foreign = await client.create('/api/destinations', lake(elsewhere));
-    expect((await client.post(`/api/destinations/${foreign.id}/test`)).error).to.match(/not used for another endpoint/);
+    expect((await client.post(`/api/destinations/${foreign.id}/test`)).error).to.match(
+      /cannot be used with a different endpoint/,
+    );
   });
 
   it('write nothing for destinations that were stored before, in tests and in uploads of workers', async () => {

@@ -92,7 +92,7 @@ describe('warehouse workflow', () => {
     expect(await flush.handle.query(warehouseStatus)).to.include({ state: 'frozen', batchId: BATCH_ID, attempts: 4 });
     const details = await currentDetails(flush);
     expect(details).to.include('could not be written (attempt 5): The bucket "events" does not exist');
-    expect(details).to.include('immediately after the destination is changed');
+    expect(details).to.include('as soon as the destination is changed');
     await flush.handle.signal(warehouseChanged);
     await flush.handle.result();
   });

@@ -81,7 +81,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
   routeIds: optional(idsOf('routes', null), null, { answer: shownIds('rte') }),
   destinationIds: optional(idsOf('destinations', null), null, { answer: shownIds('dst', 'dst_wh') }),
   afterCount: optional(
-    withExample(z.int().min(1).max(1_000_000), 1, "Notify when an issue's count reaches this value."),
+    withExample(z.int().min(1).max(1_000_000), 1, 'The count that an issue must reach before the channel is notified.'),
     1,
   ),
   onAcknowledged: optional(flag(false, 'Whether to notify when an issue is acknowledged.'), false),
@@ -90,7 +90,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(0).max(DAY_MINUTES),
       DEFAULT_THROTTLE_MINUTES,
-      'Minimum minutes between messages about an issue.',
+      'Minimum time between messages about an issue, in minutes.',
     ),
     DEFAULT_THROTTLE_MINUTES,
   ),
@@ -99,7 +99,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
-      'Minutes between digests, each with all changes to issues since the last one. If null, each change is sent as its own message.',
+      'Time between digests, in minutes. Each digest contains all changes to issues since the previous one. If null, each change is sent as its own message.',
     ),
     null,
   ),

@@ -22,7 +22,7 @@ const RETRIED_AT_ONCE = 100;
 
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
-const NAME_NOW = 'The record, with its current name. Null if the record was deleted.';
+const NAME_NOW = 'The record that the issue concerns. Null if none. `name` is null if the record was deleted.';
 const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
 
 const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';

@@ -47,7 +47,7 @@ export const notificationRecipientOperations: Operation[] = [
     tag: 'Routes',
     summary: 'Resend the confirmation email to a recipient',
     description:
-      'Allowed one hour after the first email; the wait doubles each time. Confirmed addresses get no email.',
+      'Allowed from one hour after the first email; the wait doubles each time. No email is sent to confirmed addresses.',
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
     answer: { description: 'The recipient, with the time of the latest email.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },

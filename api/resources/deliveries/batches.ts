@@ -39,8 +39,12 @@ const batch = component('Batch', {
   convertedCount: withExample(count.nullable(), 0, 'The number of values that did not fit their column.'),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
-  firstReceivedAt: timestamp.nullable().describe("When the file's first event was received. Null if not written yet."),
-  lastReceivedAt: timestamp.nullable().describe("When the file's last event was received. Null if not written yet."),
+  firstReceivedAt: timestamp
+    .nullable()
+    .describe("When the file's first event was received. Null if the file has not been written yet."),
+  lastReceivedAt: timestamp
+    .nullable()
+    .describe("When the file's last event was received. Null if the file has not been written yet."),
   attempts: withExample(count, 1),
   lastError: withExample(text('The bucket cannot be reached').nullable(), null),
   createdAt: timestamp,

@@ -264,7 +264,7 @@ export const deliveryOperations: Operation[] = [
       },
     },
     answer: {
-      description: 'The number of matching and changed deliveries in this call.',
+      description: 'The numbers of matching and changed deliveries in this call.',
       schema: z.object({
         message: text('98 of 100 deliveries were replayed'),
         deliveriesFound: withExample(

@@ -213,7 +213,7 @@ const querySchema = z.object({
     .regex(/^[1-9]\d{0,5}$/, 'must be a whole number of at least 1')
     .transform(Number)
     .meta({
-      description: 'The attempt number, starting at 1. May be the next attempt. Defaults to the latest attempt.',
+      description: 'The attempt number, starting at 1. The next attempt is also valid. Defaults to the latest attempt.',
       override: { type: 'integer', minimum: 1 },
       examples: ['1'],
     })
@@ -252,7 +252,7 @@ const requestAnswer = component('DeliveryRequest', {
   state: z
     .enum(['made', 'next', 'never'])
     .describe(
-      'Whether the attempt was sent, is the next attempt, or was never sent because the delivery ended first (`request` then shows what a replay would send).',
+      'Whether the attempt was made, is the next one, or was never made because the delivery ended first (`request` then shows what a replay would send).',
     ),
   request: z
     .object({

@@ -142,10 +142,10 @@ const connection = z
     reused: flag(false, 'Whether the connection was reused from an earlier attempt.'),
   })
   .nullable()
-  .describe("The attempt's connection. Null if no address was tried or if unknown.");
+  .describe("The attempt's connection. Null if no address was tried or the connection is unknown.");
 const timings = z
   .object({
-    dns: ms('Duration of the DNS lookup. Null if the URL has an IP address.', 3.1),
+    dns: ms("Duration of the DNS lookup. Null if the URL's host is an IP address.", 3.1),
     connect: ms(
       "Duration of the TCP connection setup, including failed attempts to connect to the host's other addresses.",
       11.8,
@@ -156,7 +156,7 @@ const timings = z
   })
   .nullable()
   .describe(
-    'Duration of each phase, in milliseconds. A phase is null if it did not happen or finish; the object is null if unknown.',
+    'Duration of each phase, in milliseconds. A phase is null if it did not happen or finish; the object is null if the durations are unknown.',
   );
 const attempt = component('Attempt', {
   ...attemptMembers,

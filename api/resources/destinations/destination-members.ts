@@ -202,8 +202,8 @@ const shownFieldMapping = z.array(
     source: text('$.payload.order.id'),
     target: text('order_id'),
     type: z.enum(COLUMN_TYPES),
-    precision: z.int().optional().describe('The precision of a decimal.'),
-    scale: z.int().optional().describe('The scale of a decimal.'),
+    precision: z.int().optional().describe('The total number of digits in a decimal value.'),
+    scale: z.int().optional().describe('The number of digits after the decimal point.'),
     default: z.string().optional(),
   }),
 );
@@ -264,7 +264,7 @@ export const warehouseImportItem = z.object(importShape(warehouseMembers));
 export const warehouseDestination = component(
   'WarehouseDestination',
   answerShape(warehouseMembers),
-  'HTTP-only fields have their defaults.',
+  'A warehouse. Fields that apply only to HTTP destinations have their default values.',
 );
 
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;

@@ -72,7 +72,7 @@ const uploadResults = [
     statusCode: z.int().nullable(),
     latency,
     error: text('There is no bucket acme-events'),
-    message: text('The test file was not uploaded: there is no bucket acme-events'),
+    message: text('The test file was not uploaded: There is no bucket acme-events'),
   }),
 ] as const;
 
@@ -91,7 +91,7 @@ const testResult = z
       latency,
       responseBody: z.string().nullable(),
       error: text('The destination returned 500'),
-      message: text('The test webhook failed: the destination returned 500'),
+      message: text('The test webhook failed: The destination returned 500'),
     }),
     ...uploadResults,
   ])

@@ -87,10 +87,10 @@ const healthAnswer = component(
     status: z
       .enum(['healthy', 'degraded', 'failing', 'unknown'])
       .describe(
-        'Health by success rate: `healthy` above 95%, `degraded` from 80%, `failing` below 80%. `unknown` without finished deliveries.',
+        'Health by success rate: `healthy` above 95%, `degraded` from 80% to 95%, `failing` below 80%. `unknown` if there are no finished deliveries.',
       ),
   },
-  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` (24 by default).',
+  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` hours (24 by default).',
 );
 
 interface Family {
@@ -139,7 +139,7 @@ export const destinationOperations: Operation[] = operationsOf(all, {
   put: {
     run: put,
     description:
-      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret in `config`) that are omitted or sent back masked are kept. An `authType` of `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
+      'Credentials (`authType`, `authConfig`, `signingSecret`, the secret in `config`) that are omitted or sent back masked are kept. An `authType` of `none` removes the `authConfig`; a `signingSecret` of null removes the signing secret. The `type` cannot be changed.',
     body: {
       schema: z.union([createHttpBody, putWarehouseBody]),
       examples: { plain: { name: 'CRM', url: 'https://example.com/hooks' } },

@@ -41,11 +41,11 @@ const replayAnswer = component('EventReplay', {
   status: withExample(z.enum(EVENT_REPLAY_STATUSES), 'running'),
   filter,
   destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
-  ratePerSecond: withExample(z.int().min(1), 50, 'Events per second.'),
+  ratePerSecond: withExample(z.int().min(1), 50, 'Maximum number of events to replay per second.'),
   eventsTotal,
   eventsReplayed: count,
-  eventsExpired: withExample(count, 0, 'Events whose payloads were removed.'),
-  eventsUnroutable: withExample(count, 0, 'Events that no longer match any route.'),
+  eventsExpired: withExample(count, 0, 'The number of events whose payloads were removed.'),
+  eventsUnroutable: withExample(count, 0, 'The number of events that no longer match any route.'),
   deliveriesCreated: count,
   replayedUntil: timestamp.nullable().describe('Events received before this time are replayed.'),
   waitsFor: withExample(
@@ -191,7 +191,7 @@ function requireChoice({ all, ...body }: Body): void {
   const filters = Object.keys(filterMembers) as (keyof typeof filterMembers)[];
   const filtered = filters.some((name) => body[name] !== undefined);
   if (!filtered && all !== true)
-    throw invalid('all', `must be true to replay all events; otherwise, pass one of ${filters.join(', ')}`);
+    throw invalid('all', `must be true to replay all events; otherwise, pass at least one of ${filters.join(', ')}`);
   if (filtered && all === true) throw invalid('all', 'cannot be combined with filters');
 }
 
@@ -217,7 +217,7 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
     throw new ApiError(
       400,
       'FILTER_TOO_BROAD',
-      'Counting these events takes too long; narrow "from" and "to", or omit search (a replay without dryRun still works)',
+      'Counting these events takes too long; choose a shorter period with "from" and "to", or omit search (a replay without dryRun still works)',
     );
   }
 }

@@ -229,7 +229,7 @@ export const eventOperations: Operation[] = [
   operation('deleteEvent', 'delete', `${base}/{id}`, {
     ...common,
     summary: 'Delete an event',
-    description: 'Also deletes its payload and deliveries.',
+    description: "Also deletes the event's payload and deliveries.",
     answer: { status: 204, description: 'Deleted.' },
     async run(ctx, deps) {
       const event = await requireEvent(ctx, deps);
@@ -243,7 +243,7 @@ export const eventOperations: Operation[] = [
     scope: 'payloads:read',
     summary: "Get an event's payload as received",
     answer: {
-      description: 'The original bytes, with their content type.',
+      description: 'The original payload, with its `Content-Type`.',
       headers: {
         'Content-Disposition': text(`attachment; filename="${exampleId('evt')}"`),
         'X-Content-Type-Options': z.literal('nosniff'),

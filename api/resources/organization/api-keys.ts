@@ -147,7 +147,7 @@ export const apiKeyOperations: Operation[] = [
     idOf: ['key'],
     summary: 'Revoke an API key',
     description:
-      'Requests with the key are refused. The last key that can create keys cannot be revoked: another such key, valid for as long and from the same addresses, must remain.',
+      'Requests with a revoked key are refused. The last key that can create keys cannot be revoked: another such key, valid for at least as long and from the same addresses, must remain.',
     answer: { status: 204, description: 'Revoked.' },
     errors: { 409: ['LAST_KEY'] },
     async run(ctx, deps) {

@@ -18,7 +18,7 @@ const auditRecord = component('AuditRecord', {
   address: text('203.0.113.7').nullable(),
   userAgent: text('curl/8.5.0').nullable(),
   requestId: text('req_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-  action: text('updateSource', "The operation ID, an operator's command, or `rememberSecret` for a provider."),
+  action: text('updateSource', 'The operation ID, an operator command, or `rememberSecret` for a provider.'),
   resource: text('sources', 'The resource, as named in scopes.'),
   recordIds: withExample(z.array(z.string()), [exampleId('src')], `The IDs of the first ${MAX_RECORD_IDS} records.`),
   recordCount: withExample(count, 1),

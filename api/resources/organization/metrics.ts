@@ -66,7 +66,7 @@ const figures = {
   avgLatency: latency
     .nullable()
     .optional()
-    .describe('For `attempts`: average latency in milliseconds. Null if there was no response.'),
+    .describe('For `attempts`: average latency, in milliseconds. Null if there was no response.'),
   classes: withExample(
     counts.optional(),
     { '2xx': 12 },
@@ -108,7 +108,7 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
   tag: 'Metrics',
   summary: 'Get time series',
   description:
-    'Values are exact; refused webhooks are counted a few seconds later. Intervals shorter than an hour are kept for a day.',
+    'Values are exact; refused webhooks are counted with a delay of a few seconds. Intervals shorter than an hour are kept for a day.',
   query: z.object({
     metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'The metric to return.'),
     groupBy: choiceParam(GROUPINGS).describe(

@@ -187,7 +187,7 @@ const waiting = {
   oldestDueAt: timestamp.nullable().describe('When the oldest delivery in `due` was created.'),
 };
 
-const keptDays = withExample(count.nullable(), 30, 'The retention period in days. Null if unlimited.');
+const keptDays = withExample(count.nullable(), 30, 'The retention period, in days. Null if unlimited.');
 const retained = z.object({
   keptDays,
   lagDays: count.describe('The number of days whose payloads are overdue for removal.'),

@@ -30,7 +30,7 @@ const usageAnswer = component('Usage', {
   ),
   month: z
     .object({ from: text('2026-11-01'), events: count, payloadBytes: withExample(count, 4096) })
-    .describe('Usage in the calendar month so far (UTC).'),
+    .describe('Usage so far in the current calendar month (UTC).'),
 });
 
 const day = component('DayOfUse', {

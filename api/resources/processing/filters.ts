@@ -58,7 +58,7 @@ export const shownConditions = z
   .max(MAX_CONDITIONS)
   .meta({ id: 'FilterConditions' });
 
-export const logic = z.enum(FILTER_LOGICS).describe('Whether all conditions must match, or any.');
+export const logic = z.enum(FILTER_LOGICS).describe('Whether all conditions must match, or at least one.');
 
 /** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 const filterMembers = membersOf<Filter>()({

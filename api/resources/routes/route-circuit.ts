@@ -57,7 +57,7 @@ export const routeCircuitOperations: Operation[] = [
   operation('getCircuitStatus', 'get', `${base}/circuit-status`, {
     ...common,
     summary: "Get a route's circuit breaker state",
-    answer: { description: "The circuit breaker's state, counts and settings.", schema: statusAnswer },
+    answer: { description: "The circuit breaker's state, counters and settings.", schema: statusAnswer },
     async run(ctx, deps) {
       const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
       const [circuits, pauses, attempts] = await Promise.all([

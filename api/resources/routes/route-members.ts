@@ -77,7 +77,7 @@ const ordering = withExample(
         .max(MAX_HOLD_SECONDS)
         .default(86_400)
         .describe(
-          'How long a delivery that has used up its retries blocks its key, in seconds. No longer than payloads are kept.',
+          'How long a delivery that has used up its retries blocks its key, in seconds. At most the payload retention period.',
         ),
     })
     .nullable(),

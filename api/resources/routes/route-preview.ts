@@ -54,12 +54,12 @@ const previewAnswer = component('RoutePreview', {
   content: z
     .object({
       bodySize: withExample(count, 27, 'In bytes.'),
-      body: text('{"kind":"order.paid"}', 'The first 64 KiB of the payload: text if UTF-8, otherwise base64.'),
+      body: text('{"kind":"order.paid"}', 'The first 64 KiB of the body: text if UTF-8, otherwise base64.'),
       bodyEncoding: z.literal('base64').optional().describe('Present only if the body is not text.'),
-      isCut: withExample(z.boolean(), false, 'Whether the payload was truncated.'),
+      isCut: withExample(z.boolean(), false, 'Whether the body was truncated.'),
     })
     .nullable()
-    .describe('The payload for all destinations. Null if nothing would be sent or the transform fails.'),
+    .describe('The body for all destinations. Null if nothing would be sent or the transform fails.'),
   requests: z
     .array(
       z.object({

@@ -88,7 +88,7 @@ export const routeOperations: Operation[] = crudOperations({
   put: {
     by: 'name',
     run: async (ctx, deps) => putRoute(ctx, deps, await parseBody(ctx, createRouteSchema)),
-    description: 'The source cannot be changed. If several routes have the name, the response is 409.',
+    description: 'The source cannot be changed. If several routes have this name, the response is 409.',
     body: {
       schema: createRouteSchema,
       examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },

@@ -37,11 +37,11 @@ const refusal = component('Refusal', {
   method: z.enum(METHODS),
   clientAddress: text('192.0.2.1', "The sender's IP address, behind any trusted proxies."),
   headers: headers.describe('The request headers, up to 4 KiB. Secrets are masked and long values truncated.'),
-  payloadSize: withExample(count.nullable(), 27, 'The payload size in bytes. Null if unknown.'),
+  payloadSize: withExample(count.nullable(), 27, 'The payload size, in bytes. Null if unknown.'),
   payloadStart: withExample(
     z.string().nullable().optional(),
     '{"kind":"order.paid"}',
-    `The first ${KEPT_PAYLOAD_BYTES} bytes of the payload. Null if refused before the body was read. Present only if requested.`,
+    `The first ${KEPT_PAYLOAD_BYTES} bytes of the payload. Null if the webhook was refused before its body was read. Present only if requested.`,
   ),
   payloadEncoding: z.literal('base64').optional().describe('Present only if the payload is not text.'),
 });

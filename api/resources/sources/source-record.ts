@@ -55,7 +55,7 @@ function requireGuarded(source: Checked): void {
     return;
   throw invalid(
     'ingestToken',
-    `must be "required" until ${provider} has sent its secret because the first secret received is stored`,
+    `must be "required" until ${provider} has sent its secret, because the first secret received is stored`,
   );
 }
 

@@ -95,7 +95,7 @@ export const sourceOperations: Operation[] = [
           },
         },
       },
-      shows: 'The source. `verificationConfig` shows only its type.',
+      shows: 'The source. `verificationConfig` contains only the type.',
       showNew: ({ verification: { type } }) => ({ verificationConfig: { type } }),
       errors: { 400: ['INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
     },
@@ -135,7 +135,7 @@ export const sourceOperations: Operation[] = [
       },
       errors: { 400: ['INVALID_SLUG'] },
     },
-    remove: { run: remove, description: 'Also deletes its events and deliveries.' },
+    remove: { run: remove, description: "Also deletes the source's events and deliveries." },
   }),
   operation('rotateIngestToken', 'post', `${base}/{id}/rotate-token`, {
     tag: 'Sources',

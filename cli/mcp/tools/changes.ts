@@ -27,7 +27,7 @@ const expectedCount = z
   .int()
   .min(0)
   .describe(
-    'Number of matches that the dry run counted. The tool acts only if this number has not changed. If omitted, the call is a dry run',
+    'Number of matches that the dry run counted. The tool acts only if this number has not changed. Omit it for a dry run.',
   )
   .optional();
 
@@ -230,7 +230,7 @@ export const replayEvents = tool({
     requireCount(count, expected, 'event');
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
     return {
-      summary: `The replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}. Use get_replay to see its progress.`,
+      summary: `Replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}. Use get_replay to see its progress.`,
       data: { dryRun: false, count, replay },
     };
   },
@@ -245,7 +245,7 @@ async function replayOne(
 ) {
   // That there is none is an error of its own.
   await client.getEvent({ id: event });
-  if (expected === undefined) return dryRun(1, `The event ${event} would be replayed`, args);
+  if (expected === undefined) return dryRun(1, `Event ${event} would be replayed`, args);
   requireCount(1, expected, 'event');
   const { message, deliveriesCreated } = await client.replayEvent({ id: event, body: { destinationIds } });
   return { summary: `${message}.`, data: { dryRun: false, count: 1, deliveriesCreated } };

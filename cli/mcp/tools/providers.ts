@@ -33,7 +33,7 @@ export const connectProvider = tool({
   name: 'connect_provider',
   title: 'Create a source for a provider',
   description:
-    "Creates a source that accepts a provider's webhooks, and returns the ingest URL to enter at the provider. get_provider describes the required secret. A secret " +
+    "Creates a source that accepts a provider's webhooks, and returns the ingest URL to enter in the provider's settings. get_provider describes the required secret. A secret " +
     'passed here becomes part of this conversation; to keep the secret out of the conversation, ask the user to run ' +
     'npx hookyard sources create <slug> --provider <name> --secret @file instead.',
   effect: 'adds',

@@ -54,7 +54,7 @@ export const tryTransform = tool({
   title: 'Test a transform',
   description:
     'Runs a stored transform, or code that you pass, on a stored event or your own payload, and shows the output, or the error with ' +
-    'its line number. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query; for example, { "id": payload.order.id } in jsonata, or ' +
+    'its line number. Nothing is sent or changed. Code receives the payload, headers, method, path and query; for example, { "id": payload.order.id } in jsonata, or ' +
     'export default (event) => ({ id: event.payload.order.id }) in javascript.',
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('ID, slug or name of a stored transform').optional(),
@@ -100,7 +100,7 @@ export const tryFilter = tool({
         'Conditions to test, instead of a stored filter (for example {"field": "payload.kind", "operator": "equals", "value": "order.paid"})',
       )
       .optional(),
-    logic: z.enum(['AND', 'OR']).describe('Whether all conditions (AND) or any condition (OR) must match').optional(),
+    logic: z.enum(['AND', 'OR']).describe('Whether all conditions (AND) or any condition (OR) must be met').optional(),
     ...sample,
   }),
   more: 'Try fewer conditions.',
@@ -126,7 +126,7 @@ export const previewRoute = tool({
   name: 'preview_route',
   title: 'Preview a route',
   description:
-    'Shows what a route would do with a stored event now: whether its filter and schema match, and the requests that it would send (secrets ' +
+    'Shows what a route would do with a stored event now: whether the event matches its filter and schema, and the requests that it would send (secrets ' +
     'masked). Nothing is sent. Requires the payloads:read scope.',
   input: z.strictObject({
     route: z.string().min(1).max(200).describe('Route name or ID'),

@@ -35,7 +35,7 @@ async function release(kind: Kind, id: string, run: () => Promise<unknown>): Pro
 }
 
 const releasedText = (what: string) => (held: Total | null) =>
-  held && held.total > 0 ? `${what}. ${plural(held.total, 'held delivery', totalText(held))} released.` : what;
+  held && held.total > 0 ? `${what}. ${plural(held.total, 'held delivery', totalText(held))} resumed.` : what;
 
 interface PauseProps {
   kind: Kind;

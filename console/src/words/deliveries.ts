@@ -7,7 +7,7 @@ type Status = Delivery['status'];
 export const STATUSES: Record<Status, string> = {
   pending: 'The first attempt has not finished yet.',
   retrying: 'The last attempt failed and the next one is scheduled. "Retry now" starts it immediately.',
-  circuit_open: 'Held by the circuit breaker or by a paused route or destination. Sent automatically once released.',
+  circuit_open: 'Held by the circuit breaker or by a paused route or destination. Sent automatically once resumed.',
   delivered: 'The destination accepted the event.',
   failed: 'All attempts failed. Fix the cause, then replay the delivery.',
   failed_over: 'The destination failed, so the event was sent to a failover destination instead.',

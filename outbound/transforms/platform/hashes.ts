@@ -11,7 +11,8 @@ const MAX_RANDOM = 65_536;
 function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): unknown {
   const wanted = textOf(name, 100).toLowerCase().replace(/^sha-/, 'sha');
   const algorithm = ALGORITHMS.find((each) => each === wanted);
-  if (algorithm === undefined) throw new TypeError(`Unknown hash: ${wanted}. Valid hashes: ${ALGORITHMS.join(', ')}`);
+  if (algorithm === undefined)
+    throw new TypeError(`Unknown hash algorithm: ${wanted}; valid algorithms: ${ALGORITHMS.join(', ')}`);
   const made =
     typeof keyLength === 'number'
       ? createHmac(algorithm, data.subarray(0, keyLength)).update(data.subarray(keyLength))
@@ -19,7 +20,7 @@ function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): un
   if (form === null || form === undefined) return made.digest();
   const encoding = FORMS.find((each) => each === form);
   if (encoding === undefined)
-    throw new TypeError(`The digest encoding must be one of ${FORMS.join(', ')}, or omitted for bytes`);
+    throw new TypeError(`The digest encoding must be one of ${FORMS.join(', ')}; omit it to get bytes`);
   return made.digest(encoding);
 }
 

@@ -150,7 +150,7 @@ function Actions({ destination }: { destination: Destination }) {
         kind="destination"
         of={destination}
         disabling={<p>Deliveries are skipped until you enable the destination. You can replay them later.</p>}
-        enabling={<p>New events are delivered again. You can replay skipped deliveries.</p>}
+        enabling={<p>New events will be delivered. You can replay skipped deliveries.</p>}
         deleting={
           <p>
             This cancels{' '}

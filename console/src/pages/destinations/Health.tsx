@@ -83,7 +83,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                 'Success rate',
                 health.totalDeliveries === 0
                   ? 'No finished deliveries'
-                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)})`,
+                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''})`,
               ],
               health.failedDeliveries > 0 && ['Failed', failedText(health.failedDeliveries, left)],
               !isWarehouse && [

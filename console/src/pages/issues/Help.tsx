@@ -38,7 +38,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)}, or wait. Each automatic retry attempts one of them, and it fails if that was its last attempt.`,
+      `Resume the ${plural(held.total, 'held delivery', held.count)}. Until then, each automatic retry sends one of them, which counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}
@@ -60,7 +60,8 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
       {total > 0 && (
         <p>
           {plural(total, 'delivery')} affected: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}
-          {issue.kind === 'delivery_failing' && ` · ${occurrencesOf(issue)}, including automatic retries`}
+          {issue.kind === 'delivery_failing' &&
+            ` · ${occurrencesOf(issue)}${held ? ', some by deliveries now held' : ''}`}
         </p>
       )}
       <ol className="steps">

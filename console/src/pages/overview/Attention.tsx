@@ -117,20 +117,24 @@ export function Attention({ of: needs }: { of: Needs }) {
   const navigate = useNavigate();
   const { shownIssues, circuits, pausedRoutes, paused, lost, totals, total, failed } = needs;
   const { isLoading, isKnown, isClear, hasMore } = needs;
+  // All at once: what is said by an issue is no line of its own, and a line that leaves may be clicked.
+  if (isLoading)
+    return (
+      <Card title="Needs attention" isFlush>
+        <div className="line-row">
+          <div className="grow">
+            <Loading lines={1} />
+          </div>
+        </div>
+      </Card>
+    );
   return (
     <Card title={total === 0 ? 'Needs attention' : `Needs attention (${countText(total)})`} isFlush>
       {failed.map(({ error, refetch }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are told by their place
         <Failed key={index} error={error} again={() => void refetch()} />
       ))}
-      {isLoading && (
-        <div className="line-row">
-          <div className="grow">
-            <Loading lines={1} />
-          </div>
-        </div>
-      )}
-      {!isLoading && failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
+      {failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
         <Line tone={isClear ? 'ok' : 'info'}>
           {isClear
             ? 'All clear: no open issues or held deliveries, and no failed deliveries from the last 24 hours to replay.'

@@ -139,7 +139,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
           ...{ help: 'Up to three, tried in this order.', most: 3, leaveOut: form.values.destinationIds },
         },
         [
-          { path: 'failoverAfterAttempts', label: 'Failover after (failed attempts)', kind: 'whole' },
+          { path: 'failoverAfterAttempts', label: 'Failed attempts before failover', kind: 'whole' },
           { path: 'circuitFailureThreshold', label: 'Failure threshold (consecutive failures)', kind: 'whole' },
         ],
         [

@@ -20,8 +20,8 @@ type Cause = Refusal['cause'];
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
   signature: 'Signature missing, invalid or expired. Check that the sender uses the same secret.',
-  token: 'Secret token missing from the URL. Enter the full ingest URL at the sender.',
-  path: 'Subpath not accepted. Enable subpaths, or remove the subpath at the sender.',
+  token: 'Secret token missing from the URL. Give the sender the full ingest URL.',
+  path: 'Subpath not accepted. Enable subpaths, or remove the subpath from the URL.',
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',
   too_large: 'Payload too large.',
