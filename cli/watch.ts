@@ -32,7 +32,7 @@ export async function watchEvent({ client, output }: Context, id: string): Promi
 
 function showEnd(output: Output, event: EventInFull): void {
   output.result(event, () =>
-    output.line(event.routed ? `${event.id} is ${event.status}` : `${event.id} matched no route`),
+    output.line(event.routed ? `${event.id}: ${event.status}` : `${event.id} matched no route`),
   );
   if (event.status !== 'delivered') process.exitCode = EXIT.refused;
 }

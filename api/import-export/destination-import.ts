@@ -99,7 +99,7 @@ function stepOf(importing: Importing, entry: CheckedItem<DestinationItem>, store
       return { status: 'skipped', id: known?.id ?? null, name: item.input.name, slug, warnings };
     }
     const met = stored.find(({ id }) => id === known?.id);
-    if (twin !== undefined || !met) throw invalid('slug', `must not be the slug of ${twin}, which is in the same file`);
+    if (twin !== undefined || !met) throw invalid('slug', `must be unique in the file; ${twin} has the same slug`);
     return overwritten(importing, label, item, met);
   } catch (error) {
     return failed(problemsOf(error, label));

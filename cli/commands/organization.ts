@@ -39,7 +39,7 @@ function addKeys(program: Command): void {
       {
         operation: 'listApiKeys',
         name: 'list',
-        about: 'List valid API keys',
+        about: 'List API keys',
         columns: {
           ...{ name: 'name', id: 'id', scopes: 'scopes' },
           key: ({ tokenHint }: { tokenHint: string }) => `…${tokenHint}`,
@@ -116,7 +116,7 @@ async function showLimits(command: Command): Promise<void> {
       unit,
     ]);
     output.table(['limit', 'used', 'maximum', 'unit'], rows);
-    output.note(`${plural(usage.month.events, 'webhook')} since ${usage.month.from} (${usage.plan} plan)`);
+    output.note(`${plural(usage.month.events, 'event')} since ${usage.month.from} (${usage.plan} plan)`);
   });
 }
 

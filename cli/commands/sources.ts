@@ -41,7 +41,7 @@ export const sources: Resource = {
       about: 'Create a source; the slug is part of the ingest URL and cannot be changed',
       args: ['slug'],
       ...MEMBERS,
-      done: '{slug} receives webhooks at {webhookUrl} ({id})',
+      done: '{slug} was created ({id}); it receives webhooks at {webhookUrl}',
     },
     { operation: 'updateSource', ...MEMBERS },
     {
@@ -49,7 +49,7 @@ export const sources: Resource = {
       about:
         'Create or replace a source; omitted fields are reset to their defaults, except credentials and verification',
       ...MEMBERS,
-      done: '{slug} was applied; it receives webhooks at {webhookUrl} ({id})',
+      done: '{slug} was applied ({id}); it receives webhooks at {webhookUrl}',
     },
     {
       operation: 'listRefusals',

@@ -97,7 +97,7 @@ interface Refusal {
 
 const BUSY: Refusal = {
   status: 503,
-  message: 'Too many concurrent requests; try again',
+  message: 'Too many concurrent requests; try again in a moment',
   headers: { 'Retry-After': '1' },
 };
 const TOO_LARGE: Refusal = { status: 413, message: `The request is larger than ${MOST_BODY} bytes` };

@@ -75,7 +75,7 @@ async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members:
 async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {
   await inTransaction(pool, (db) => setLimits(db, id, members as Parameters<typeof setLimits>[2]));
   const [[name = '', value = null] = []] = Object.entries(members);
-  return `The ${name} limit of ${slug} is now ${value ?? 'none'}. The change will take effect within seconds.`;
+  return `The ${name} limit of ${slug} was set to ${value ?? 'none'}. The change will take effect within seconds.`;
 }
 
 async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {

@@ -216,7 +216,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender of notifications, because SMTP_URL is set');
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
-    problems.push('DATABASE_DIRECT_URL is set, so DATABASE_URL must be set to the same database');
+    problems.push('DATABASE_URL must be set to the URL of the same database, because DATABASE_DIRECT_URL is set');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

@@ -111,7 +111,7 @@ export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends Sto
 
 /** What was not done for a webhook that takes too much time or memory. */
 export function notDone(kind: 'schema_failed' | 'filter_failed', { filter }: Pick<GateDefinition, 'filter'>): string {
-  if (kind === 'schema_failed') return 'The schema was not checked';
+  if (kind === 'schema_failed') return 'The payload was not checked against the schema';
   return filter === null ? 'The ordering key was not read' : 'The filter was not applied';
 }
 

@@ -66,7 +66,7 @@ describe('hookyard listen', () => {
     expect(lines[0]).to.deep.include({ eventId, attempt: 1, body: { order: 42 }, answered: 500 });
     expect(lines[1]).to.deep.include({ eventId, attempt: 2, answered: 200 });
     expect(target.requests.map(({ body }) => body.toString())).to.deep.equal(['{"order":42}', '{"order":42}']);
-    expect(await cli.ok('events', 'watch', eventId)).to.include(`${eventId} is delivered`);
+    expect(await cli.ok('events', 'watch', eventId)).to.include(`${eventId}: delivered`);
     await end(command, 'SIGTERM');
     expect(await counts()).to.deep.equal([1, 0, 0]);
   });

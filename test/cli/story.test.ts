@@ -20,7 +20,7 @@ describe('A team with nothing but the command line', () => {
     const sent = await cli.run(['send', '--source', 'orders', '--secret', 'whispered to both', '--watch']);
     expect(sent.code, sent.stderr).to.equal(1);
     expect(sent.stdout).to.match(/dlv_\w+ to dst_\w+: failed after 1 attempt \(.*500.*\)\n/);
-    const [, eventId = ''] = /^(evt_\w+) is failed$/m.exec(sent.stdout) ?? [];
+    const [, eventId = ''] = /^(evt_\w+): failed$/m.exec(sent.stdout) ?? [];
 
     expect(await cli.ok('events', 'list', '--status', 'failed', '--source', 'orders')).to.include(eventId);
     const failedOf = ['deliveries', 'list', '--status', 'failed', '--event', eventId];
@@ -42,7 +42,7 @@ describe('A team with nothing but the command line', () => {
     // The receiver answers 200 from now on.
     expect(await cli.ok('events', 'replay', eventId, '--destination', 'CRM')).to.match(/1 delivery/);
     expect(await cli.ok('events', 'watch', eventId)).to.match(
-      new RegExp(`: delivered after 1 attempt\n${eventId} is delivered\n$`),
+      new RegExp(`: delivered after 1 attempt\n${eventId}: delivered\n$`),
     );
     expect(crm.requests).to.have.lengthOf(2);
     expect(crm.requests[1]?.body).to.deep.equal(crm.requests[0]?.body);

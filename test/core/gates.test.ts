@@ -53,7 +53,7 @@ describe('the gate of a route', () => {
     });
 
   it('fails when the budget does not suffice, or says so', () => {
-    const error = /^The schema was not checked: .*too much time/;
+    const error = /^The payload was not checked against the schema: .*too much time/;
     expect(pass({ schema, filter: null }, {}, new Budget(0))).to.deep.include({ kind: 'schema_failed' });
     expect(pass({ schema, filter: null }, {}, new Budget(0)))
       .to.have.property('error')

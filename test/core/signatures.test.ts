@@ -35,8 +35,7 @@ for (const vector of signatureVectors) {
     });
 
     it('is not taken when it is missing, cut short, lengthened or none, or stands behind another prefix', () => {
-      for (const sent of [{ headers: {} }, signedWith(vector, '')])
-        expectRefused(vector, sent, /header .* is missing/i);
+      for (const sent of [{ headers: {} }, signedWith(vector, '')]) expectRefused(vector, sent, /header is missing/i);
       for (const text of [signature.slice(0, -4), `${signature}00`, `${signature}!`, 'x', '=', ',', 'v1=', 'v0='])
         expectRefused(vector, signedWith(vector, text), /signature|start with|timestamp/i);
       if (prefix === undefined) return;

@@ -120,6 +120,6 @@ describe('what an earlier run left', () => {
       }),
     );
     expect(answers.filter((answer) => answer === 'got it')).to.have.length(1);
-    expect(answers.filter((answer) => answer.includes('already running'))).to.have.length(3);
+    expect(answers.filter((answer) => answer.includes('is already using'))).to.have.length(3);
   });
 });

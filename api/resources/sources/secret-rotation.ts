@@ -78,7 +78,7 @@ export const secretRotationOperations: Operation[] = [
     body: {
       schema: z.object({ secret: secretSchema.describe('The new secret.'), overlapSeconds }),
       examples: {
-        'within a day': { secret: 'the new secret set at the provider', overlapSeconds: DAY_SECONDS },
+        'within a day': { secret: 'the new secret from the provider', overlapSeconds: DAY_SECONDS },
       },
     },
     answer: { description: 'The updated source.', schema: sourceAnswer },

@@ -196,7 +196,7 @@ export const replayEvents = tool({
   description:
     'Replays stored events through the current routes: one event, or all events that match the filters. Without expectedCount, it only counts ' +
     'them; with the count from that dry run, it starts a replay, which runs in the service at ratePerSecond. Use get_replay to see its progress, ' +
-    'and cancel_replay to cancel it. Destinations receive these webhooks again.',
+    'and cancel_replay to cancel it. Destinations receive these events again.',
   effect: 'destroys',
   input: z.strictObject({
     ...eventFilters,

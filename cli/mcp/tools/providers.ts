@@ -57,7 +57,7 @@ export const connectProvider = tool({
     const source = await client.createSource({ body });
     const { instructions } = provider;
     return {
-      summary: `${slug} accepts ${provider.title} webhooks at ${source.webhookUrl}. ${instructions} Create a route to deliver them.`,
+      summary: `${slug} accepts ${provider.title} webhooks at ${source.webhookUrl}. ${instructions} Create a route to deliver the events.`,
       data: { source: inShort(source), instructions },
     };
   },

@@ -189,7 +189,7 @@ function Searched<N extends ListName>({ list, filters, shown, reached }: Searche
             , searched back to <Time at={searchedUntil} exact />
           </>
         )}{' '}
-        {error && `Could not count: ${told(error).message}`}
+        {error && `Could not count the results: ${told(error).message}`}
         {total && <strong data-count={total.total}>{totalText(total)} in total</strong>}
         {!error && !total && (
           <Button size="compact-xs" variant="default" loading={isAsked} onClick={() => setAsked(true)}>

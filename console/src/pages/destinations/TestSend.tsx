@@ -42,7 +42,7 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
           <p className="quiet">
             {isWarehouse
               ? 'Checks access by writing a file with one event.'
-              : 'Sends a sample event. The payload type and source header are set to "test". Tests do not count toward health.'}
+              : 'Sends a test webhook that its payload and headers mark as a test. Tests do not affect health.'}
           </p>
         )}
         {isOwn && <Editor label="Test payload" language="json" value={text} onChange={setText} />}
