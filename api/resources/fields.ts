@@ -119,7 +119,7 @@ export const shownRetryPolicy = component('RetryPolicy', policyMembers);
 /** Any part of a retry policy; missing members come from the defaults (create) or the stored policy (update). */
 export const retryPolicy = z.object(policyMembers).partial().meta({
   id: 'RetryPolicyInput',
-  description: 'Omitted fields keep their stored values; in a new record, they get their defaults.',
+  description: 'In an update, omitted fields keep their stored values; otherwise, they get their defaults.',
 });
 
 export function sent<T extends object>(patch: T): Partial<T> {

@@ -65,7 +65,7 @@ const MEMBERS = {
     type: ['--type <type>', `Type: ${valuesOf('createAlertChannel', 'type').join(', ')}`],
     config: null,
     kinds: ['--kind <kind>', 'Only issues of this kind; repeatable'],
-    afterCount: ['--after <n>', 'Failures before the first message about an issue (default: 1)'],
+    afterCount: ['--after <n>', 'Number of failures at which the first message about an issue is sent (default: 1)'],
     throttleMinutes: ['--throttle <minutes>', 'Minimum minutes between messages about an issue (default: 15)'],
     digestMinutes: ['--digest <minutes>', 'Minutes between digests of all changes'],
   },

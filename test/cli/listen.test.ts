@@ -49,7 +49,7 @@ describe('hookyard listen', () => {
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
     expect((await end(command)).stderr.trim().split('\n').at(-1)).to.equal(
-      "This session's destination and route were removed, and the source fresh too.",
+      "This session's destination and route were removed, as was the source fresh.",
     );
     expect(await counts()).to.deep.equal([0, 0, 0]);
   });

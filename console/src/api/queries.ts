@@ -22,7 +22,7 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 });
-connection.onReturn(() => void askAgain());
+connection.onReturn(() => void refetch());
 let { key: askedWith } = session.get();
 session.subscribe(() => {
   // What one key may see is not shown to the next.
@@ -37,12 +37,19 @@ export const WATCH_MS = 2000;
 /** When the effects of a change are looked for, ms after it: deliveries are sent, issues and circuit breakers close. */
 const EFFECTS_MS = [1000, 2000, 4000];
 
-/** After a change: fetches all that the page shows again, now and while the effects arrive. */
-export function askAgain(): Promise<void> {
+/** Fetches all that the page shows. @param cancelRefetch begins again with what is being fetched */
+export const refetch = (cancelRefetch = true): Promise<void> =>
   // A signed sample stays the one that is shown and was sent.
-  const refetch = () =>
-    queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== 'signSourceSample' });
-  for (const ms of EFFECTS_MS) setTimeout(() => void refetch(), ms);
+  queryClient.invalidateQueries(
+    { predicate: ({ queryKey: [name] }) => name !== 'signSourceSample' },
+    { cancelRefetch },
+  );
+
+let effects: ReturnType<typeof setTimeout>[] = [];
+/** After a change: fetches all that the page shows, now and while the effects arrive. */
+export function askAgain(): Promise<void> {
+  for (const timer of effects) clearTimeout(timer);
+  effects = EFFECTS_MS.map((ms) => setTimeout(() => void refetch(false), ms));
   return refetch();
 }
 

@@ -29,7 +29,7 @@ export function Outcome({ where, since, onSee }: Props) {
     queryFn: async ({ signal }) => {
       const totals: number[] = [];
       // One after the other: an organization may run few searches at once. All come first: what ends or begins in
-      // between is then told as delivered too late, and never counted twice.
+      // between is told as delivered later, never too early.
       for (const status of [STATUS_NAMES, OPEN, FAILED, FAILED_OVER]) {
         const input = { ...where, isReplay: true, from: since, status: [...status], pageSize: 1 };
         totals.push((await call('listDeliveries', input, { signal })).pagination.total);

@@ -7,7 +7,7 @@ import type { CircuitStatus, Route } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
-import { AGAIN_MS, ask, askAgain, queryClient, useAsk, WATCH_MS } from '../api/queries.ts';
+import { AGAIN_MS, ask, askAgain, queryClient, useAsk } from '../api/queries.ts';
 import { durationText, plain, plural, sentence, timeText, type Total, totalText, zoneName } from '../format.ts';
 import { Time, useNow, useZone } from '../zone.tsx';
 import { Confirm, ConfirmedAction } from './actions.tsx';
@@ -213,7 +213,7 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
     }
     if (!shown.aborted)
       await new Promise((resolve) => {
-        AbortSignal.any([shown, AbortSignal.timeout(WATCH_MS)]).addEventListener('abort', resolve);
+        AbortSignal.any([shown, AbortSignal.timeout(AGAIN_MS / 2)]).addEventListener('abort', resolve);
       });
   }
 }

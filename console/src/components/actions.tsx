@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
-import { askAgain } from '../api/queries.ts';
+import { askAgain, refetch } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
@@ -46,7 +46,7 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
     } catch (problem) {
       setError(problem);
       // What is behind the dialog is old: its new state can be decided on at once.
-      if (problem instanceof HookyardError && problem.status === 412) void askAgain();
+      if (problem instanceof HookyardError && problem.status === 412) void refetch();
     } finally {
       setRunning(false);
     }

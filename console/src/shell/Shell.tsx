@@ -1,5 +1,5 @@
 // What is around every page: sidebar, search, time range and zone, who is signed in, and whether the API answers.
-import { askAgain } from '../api/queries.ts';
+import { refetch } from '../api/queries.ts';
 import { CustomRange, KeysDialog, openPalette, Palette } from './later.ts';
 import { isTyping } from './typing.ts';
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
@@ -134,7 +134,7 @@ export function Keys() {
       }
       if (isTyping(event)) return;
       if (event.key === '?') open();
-      if (event.key === 'r') void askAgain();
+      if (event.key === 'r' && !event.repeat) void refetch();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);

@@ -38,7 +38,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)}. Until then, each automatic retry sends one of them, which counts as an attempt.`,
+      `Resume the ${plural(held.total, 'held delivery', held.count)}. Those held by a circuit breaker are also sent once an automatic retry succeeds; each retry counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}

@@ -126,7 +126,10 @@ const AskAgain = ({ of: { address } }: { of: NotificationRecipient }) => (
     run={() => call('resendConfirmation', { body: { address } })}
     said="Confirmation sent"
   >
-    <p>The email asks the owner to allow notifications. Only one email is sent per hour.</p>
+    <p>
+      The email asks the owner to allow notifications. You can resend it an hour after the first email; the wait doubles
+      each time.
+    </p>
   </ConfirmedAction>
 );
 

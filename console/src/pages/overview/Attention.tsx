@@ -84,15 +84,17 @@ export function useAttention() {
     hasMore,
     isKnown,
     isClear: isKnown && total === 0 && held === 0 && !hasMore,
-    isLoading: failed.length === 0 && answers.some(({ data }) => data === undefined),
+    /** For the first time. */
+    isLoading: answers.some(({ isFetched }) => !isFetched),
+    isAnswered: answers.every(({ data }) => data !== undefined),
   };
 }
 
 type Needs = ReturnType<typeof useAttention>;
 
 /** Is everything fine? Beside the title of the page. */
-export function State({ of: { openIssues, totals, lost, hasMore, held, isClear, isLoading, failed } }: { of: Needs }) {
-  if (isLoading || failed.length > 0) return null;
+export function State({ of: { openIssues, totals, lost, hasMore, held, isClear, isAnswered, failed } }: { of: Needs }) {
+  if (!isAnswered || failed.length > 0) return null;
   const toReplay = lost.reduce((sum, { count }) => sum + count, 0);
   const rest = totals.circuits + totals.paused;
   return (
@@ -116,7 +118,7 @@ export function Attention({ of: needs }: { of: Needs }) {
   const mayReplay = useMay('deliveries:write');
   const navigate = useNavigate();
   const { shownIssues, circuits, pausedRoutes, paused, lost, totals, total, failed } = needs;
-  const { isLoading, isKnown, isClear, hasMore } = needs;
+  const { isLoading, isAnswered, isKnown, isClear, hasMore } = needs;
   // All at once: what is said by an issue is no line of its own, and a line that leaves may be clicked.
   if (isLoading)
     return (
@@ -134,7 +136,7 @@ export function Attention({ of: needs }: { of: Needs }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: they are told by their place
         <Failed key={index} error={error} again={() => void refetch()} />
       ))}
-      {failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
+      {isAnswered && failed.length === 0 && total === 0 && !(isKnown && hasMore) && (
         <Line tone={isClear ? 'ok' : 'info'}>
           {isClear
             ? 'All clear: no open issues or held deliveries, and no failed deliveries from the last 24 hours to replay.'

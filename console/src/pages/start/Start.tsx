@@ -6,7 +6,6 @@ import { Link } from '@tanstack/react-router';
 import type { Provider, Route, Source } from '@hookyard/client';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
-import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { told } from '../../api/errors.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
@@ -155,8 +154,6 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
   const made = useRef<Made>({});
   const providers = useAll('listProviders');
   const provider = providers.data?.records.find(({ name }) => name === values.provider) ?? null;
-  // The overview asks the same: a route that somebody else makes ends the guide before it begins.
-  useAsk('listRoutes', { pageSize: 1 }, { enabled: !isRunning, every: AGAIN_MS });
   const set = (change: Partial<FirstValues>) => setValues((before) => ({ ...before, ...change }));
   const create = async (event: FormEvent) => {
     event.preventDefault();
