@@ -76,7 +76,7 @@ describe('notifications', () => {
     await deliver('delivered');
     const mail = await firstMail(mails);
     expect(mail.headers.subject).to.equal('[Hookyard] Orders to CRM: delivering again to CRM');
-    expect(mail.parts['text/plain']).to.contain('after 2 deliveries that failed').and.contain(eventId);
+    expect(mail.parts['text/plain']).to.contain('after 2 failed deliveries').and.contain(eventId);
     await routes.finished(route.id, 'recovery');
     await deliver('delivered');
     expect(await routes.waiting(route.id, 'recovery')).to.include({ count: 0, waits: null });

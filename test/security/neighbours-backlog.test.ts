@@ -45,7 +45,7 @@ describe('an organization whose deliveries wait', () => {
     expect(refused.headers['retry-after']).to.match(/^\d+$/);
     expect(refused.body)
       .to.have.property('message')
-      .that.matches(/this organization|the destination/);
+      .that.matches(/this organization|the destination/i);
     await until('the next count to find it', async () => {
       const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
       return ingest === 'partly_full';

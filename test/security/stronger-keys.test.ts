@@ -75,7 +75,7 @@ describe('Keys that manage keys', () => {
     await create({ scopes: ['read'] });
     const ending = await create({ expiresAt: inHours(1) });
     await testPool().query("update api_keys set expires_at = now() - interval '1 s' where id = $1", [ending.id]);
-    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create another such key first/);
+    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create such a key first/);
     const other = await create({ scopes: ['read', 'write'] });
     const answers = await Promise.all([
       organization.api.request('DELETE', `/api/api-keys/${other.id}`),
@@ -104,7 +104,7 @@ describe('Keys that manage keys', () => {
     const ending = await create({ expiresAt: inHours(1) });
     const narrow = await create({ allowedAddresses: ['127.0.0.0/8'] });
     await create({ scopes: ['read'] });
-    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create another such key first/);
+    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create such a key first/);
     await organization.api.delete(`/api/api-keys/${ending.id}`);
     await organization.api.delete(`/api/api-keys/${narrow.id}`);
     await create({ scopes: ['keys:write'] });
