@@ -76,7 +76,7 @@ describe('hookyard alert-channels', () => {
     receiver.answer('/slack', 410);
     await fails(1, /The channel returned 410/, 'alert-channels', 'test', 'Team');
     await cli.ok('alert-channels', 'delete', 'Team');
-    await fails(3, /No alert channel Team/, 'alert-channels', 'show', 'Team');
+    await fails(3, /No alert channel named Team/, 'alert-channels', 'show', 'Team');
   });
 
   it('take the rest of their config as JSON', async () => {

@@ -97,7 +97,7 @@ describe('hookyard orgs', () => {
     expect(ran.code).to.equal(4);
     await fails(2, /Invalid scope root/, 'keys', 'create', 'x', '--org', organization.slug, '--scope', 'root');
     await fails(2, /in the future/, 'keys', 'create', 'x', '--org', organization.slug, '--expires', '2020-01-01');
-    await fails(3, /No organization nobody/, 'keys', 'create', 'x', '--org', 'nobody');
+    await fails(3, /No organization with the ID or slug nobody/, 'keys', 'create', 'x', '--org', 'nobody');
   });
 
   it('deletes one only when its slug is given twice; its keys and addresses end at once', async () => {

@@ -42,7 +42,7 @@ describe('hookyard on the command line', () => {
     const others = await cli.json('sources', 'refusals', 'orders', '--cause', 'limit', '--period', '7d');
     expect(others.data).to.deep.equal([]);
     await cli.ok('sources', 'delete', 'orders');
-    await fails(3, /No source orders\. List sources with: hookyard sources list/, 'sources', 'show', 'orders');
+    await fails(3, /No source named orders\. List sources with: hookyard sources list/, 'sources', 'show', 'orders');
   });
 
   it('makes, tests, changes and deletes a destination', async () => {
@@ -71,7 +71,7 @@ describe('hookyard on the command line', () => {
     for (const command of commands) {
       const made = await cli.json(...command);
       expect(await cli.json(...command)).to.include({ id: made.id, updatedAt: made.updatedAt });
-      expect(await cli.ok(...command)).to.match(/was applied.* \((src|dst|rte)_\w+\)\n$/);
+      expect(await cli.ok(...command)).to.match(/was applied.* \((src|dst|rte)_\w+\)/);
     }
     expect(await cli.json('destinations', 'show', 'declared')).to.include({ forwardQuery: true, forwardPath: false });
     const other = await cli.json('destinations', 'apply', 'declared', 'https://crm.example/', '--forward-path');
@@ -106,7 +106,7 @@ describe('hookyard on the command line', () => {
     await fails(2, /--rate must be a whole number, not "fast"/, 'routes', 'resume', 'One', '--rate', 'fast');
     expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is no longer paused/);
     await cli.ok('routes', 'delete', 'One');
-    await fails(3, /No route One/, 'routes', 'show', 'One');
+    await fails(3, /No route named One/, 'routes', 'show', 'One');
   });
 
   it('moves destinations and routes by files', async () => {

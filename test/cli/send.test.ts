@@ -151,7 +151,7 @@ describe('hookyard providers', () => {
     expect(await cli.ok('providers', 'meta')).to.include('--verify-token: a token that you choose');
     const stripe = await cli.json<{ name: string; samples: string[] }>('providers', 'stripe');
     expect(stripe.samples).to.include.members(['payment_intent.succeeded', 'invoice.paid']);
-    await fails(2, /No provider nobody/, 'providers', 'nobody');
+    await fails(2, /No provider named nobody/, 'providers', 'nobody');
   });
 
   it('make sources whose subscriptions are confirmed', async () => {
