@@ -12,7 +12,7 @@ import { existingIds, openChannel, openConfig, type StoredConfig } from '../../.
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { AlertChannel } from '../../../db/records/entities.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
-import { extendsRedacted, isRedacted, redactMembers } from '../../../core/text/redaction.ts';
+import { extendsRedacted, isRedacted, NEEDS_FULL_SECRET, redactMembers } from '../../../core/text/redaction.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
@@ -294,18 +294,10 @@ function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>
   if (member === null) return sent;
   const value = sent[member];
   const isMasked = typeof value === 'string' && isRedacted(value);
-  if (typeof value === 'string' && extendsRedacted(value))
-    throw invalid(
-      `config.${member}`,
-      'must be the full secret; a masked value is accepted only to keep a stored secret',
-    );
-  if (value !== undefined && !isMasked) return sent;
+  const isPartlyMasked = typeof value === 'string' && extendsRedacted(value);
+  if (value !== undefined && !isMasked && !isPartlyMasked) return sent;
   const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
-  if (!kept && isMasked)
-    throw invalid(
-      `config.${member}`,
-      'must be the full secret; a masked value is accepted only to keep a stored secret',
-    );
+  if (isPartlyMasked || (isMasked && !kept)) throw invalid(`config.${member}`, NEEDS_FULL_SECRET);
   return kept ? { ...sent, [member]: kept } : sent;
 }
 

@@ -312,11 +312,7 @@ async function askedAttempt(
   const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
   const attempt = asked ?? Math.max(1, made);
   const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
-  if (attempt > last)
-    throw invalid(
-      'attempt',
-      `must be at most ${last}, the number of this delivery's ${isOpenStatus(status) ? 'next' : 'last'} attempt`,
-    );
+  if (attempt > last) throw invalid('attempt', `must be at most ${last} for this delivery`);
   if (attempt > made)
     return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
   const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);

@@ -10,6 +10,7 @@ import {
   keepRedacted,
   keepRedactedAuthConfig,
   keepsAuthSecret,
+  NEEDS_FULL_SECRET,
   redactAuthConfig,
   redactSecret,
 } from '../../../core/text/redaction.ts';
@@ -170,11 +171,7 @@ function checkAuth(
   const kept = texts.success
     ? keepRedactedAuthConfig(authType, texts.data, stored)
     : { ok: true as const, config: authConfig };
-  if (!kept.ok)
-    throw invalid(
-      `authConfig.${kept.field}`,
-      'must be the full secret; a masked value is accepted only to keep a stored secret',
-    );
+  if (!kept.ok) throw invalid(`authConfig.${kept.field}`, NEEDS_FULL_SECRET);
   const checked = check(
     z.object({ authConfig: authConfigSchemas[authType] as z.ZodType<Record<string, string>> }),
     { authConfig: kept.config },
@@ -191,8 +188,7 @@ function sealAuth(deps: ApiDeps, id: string, auth: Auth) {
 function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, stored: string | null): string | null {
   if (incoming === null) return null;
   const kept = keepRedacted(incoming, stored);
-  if (!kept.ok)
-    throw invalid('signingSecret', 'must be the full secret; a masked value is accepted only to keep a stored secret');
+  if (!kept.ok) throw invalid('signingSecret', NEEDS_FULL_SECRET);
   const problem = signingSecretProblem(kept.value);
   if (problem !== null) throw invalid('signingSecret', problem);
   return deps.secretBox.encrypt(kept.value, id);

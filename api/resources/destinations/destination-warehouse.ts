@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { nearestName } from '../../../core/text/nearest-name.ts';
+import { NEEDS_FULL_SECRET } from '../../../core/text/redaction.ts';
 import { isPrefixGranted, operatorsBucket } from '../../../core/warehouse/operator-access.ts';
 import {
   conflictIn,
@@ -174,11 +175,7 @@ export function checkConfig(
   const sent = checkMember('config', z.record(z.string(), z.unknown()), given);
   refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
-  if (!kept.ok)
-    throw invalidMember(
-      `config.${kept.field}`,
-      'must be the full secret; a masked value is accepted only to keep a stored secret',
-    );
+  if (!kept.ok) throw invalidMember(`config.${kept.field}`, NEEDS_FULL_SECRET);
   const merged = { ...fittingMembers(stored ?? {}, { ...stored, ...kept.config }), ...kept.config };
   const present = Object.entries(merged).filter(([, value]) => value !== null);
   const schema: z.ZodObject = incomplete ? withoutItsSecret(type) : warehouseConfigSchemas[type];

@@ -1,7 +1,7 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/verification/config.ts)
 // or by its provider (providers/). Public members stand in clear, secrets encrypted.
 import { z } from 'zod';
-import { extendsRedacted, isRedacted } from '../../../core/text/redaction.ts';
+import { extendsRedacted, isRedacted, NEEDS_FULL_SECRET } from '../../../core/text/redaction.ts';
 import {
   confirmsSubscriptions,
   openCredentials,
@@ -237,10 +237,6 @@ function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials
 /** @throws ApiError 400 when a new secret was typed behind the masked one */
 function isKept(secret: unknown): boolean {
   if (typeof secret !== 'string') return secret === undefined;
-  if (extendsRedacted(secret))
-    throw invalid(
-      'verificationConfig.secret',
-      'must be the full secret; a masked value is accepted only to keep a stored secret',
-    );
+  if (extendsRedacted(secret)) throw invalid('verificationConfig.secret', NEEDS_FULL_SECRET);
   return isRedacted(secret);
 }

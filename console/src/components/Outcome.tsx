@@ -28,8 +28,8 @@ export function Outcome({ where, since, onSee }: Props) {
     refetchInterval: WATCH_MS,
     queryFn: async ({ signal }) => {
       const totals: number[] = [];
-      // One after the other: an organization may run few searches at once. All come first: what ends or begins in
-      // between is told as delivered later, never too early.
+      // One after the other, because an organization may run only a few searches at once. The total comes first, so
+      // replays that end meanwhile are counted as delivered by the next request, never twice.
       for (const status of [STATUS_NAMES, OPEN, FAILED, FAILED_OVER]) {
         const input = { ...where, isReplay: true, from: since, status: [...status], pageSize: 1 };
         totals.push((await call('listDeliveries', input, { signal })).pagination.total);

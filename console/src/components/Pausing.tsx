@@ -1,5 +1,5 @@
 // What holds deliveries: the pause of a route or destination, begun with a reason and an end, and the circuit breaker
-// of a route. Each says why it holds, and what releases the deliveries.
+// of a route. Each says why it holds, and what resumes the deliveries.
 import { NumberInput, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueries } from '@tanstack/react-query';
@@ -27,14 +27,14 @@ type Kind = 'route' | 'destination';
 const placeOf = (kind: Kind, id: string) => (kind === 'route' ? { routeId: id } : { destinationId: id });
 const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'circuit_open' as const });
 
-/** Counts what is held, then releases it. A key that may not read deliveries releases them uncounted. */
-async function release(kind: Kind, id: string, run: () => Promise<unknown>): Promise<Total | null> {
+/** Counts the held deliveries, then resumes them; uncounted with a key that may not read deliveries. */
+async function resumeHeld(kind: Kind, id: string, run: () => Promise<unknown>): Promise<Total | null> {
   const held = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
   await run();
   return held?.pagination ?? null;
 }
 
-const releasedText = (what: string) => (held: Total | null) =>
+const resumedText = (what: string) => (held: Total | null) =>
   held && held.total > 0 ? `${what}. ${plural(held.total, 'held delivery', totalText(held))} resumed.` : what;
 
 interface PauseProps {
@@ -105,8 +105,8 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
       title={`Resume ${kind}`}
       verb={`Resume ${kind}`}
       variant={variant}
-      run={() => release(kind, id, resume)}
-      said={releasedText(`${sentence(kind)} resumed`)}
+      run={() => resumeHeld(kind, id, resume)}
+      said={resumedText(`${sentence(kind)} resumed`)}
     >
       <p>Held deliveries are sent in order of receipt, with the destination's current URL and settings.</p>
       <NumberInput
@@ -204,7 +204,7 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
       const isClosed = status?.circuitState === 'closed';
       if (isClosed && wasOpen) {
         const closed = `Circuit breaker closed for route ${plain(name)}`;
-        const message = status.paused ? `${closed}. The route is still paused.` : releasedText(closed)(held);
+        const message = status.paused ? `${closed}. The route is still paused.` : resumedText(closed)(held);
         notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
         void askAgain();
       }

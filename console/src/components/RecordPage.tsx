@@ -46,18 +46,10 @@ interface Props<N extends Gets> {
   tabs?: (record: Output<N>, again: () => void) => Record<string, ReactNode>;
 }
 
-export function RecordPage<N extends Gets>({
-  get,
-  every = AGAIN_MS,
-  title,
-  titleOf,
-  crumb,
-  hasCall = true,
-  ...props
-}: Props<N>) {
+export function RecordPage<N extends Gets>({ get, title, titleOf, crumb, hasCall = true, ...props }: Props<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const input = { id, ...props.input } as Input<N>;
-  const answer = useAsk(get, input, { every });
+  const answer = useAsk(get, input, { every: props.every ?? AGAIN_MS });
   const record = answer.data;
   const again = () => void answer.refetch();
   return (

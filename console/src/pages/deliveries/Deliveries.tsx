@@ -1,10 +1,8 @@
 // Deliveries: what failed and why, and what to do about one, some, or all that match.
 import { Button } from '@mantine/core';
-import type { Delivery } from '@hookyard/client';
 import { useState } from 'react';
 import type { BulkAction, DeliveryFilter } from '../../api/bulk.ts';
 import { useMay } from '../../api/caller.tsx';
-import type { Column } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { HeldBy } from '../../components/Pausing.tsx';
@@ -34,14 +32,6 @@ const FILTERS = [
   { name: 'isReplay', label: 'Created by replay', kind: 'flag', isMore: true },
   { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
 ] as const satisfies Filter[];
-const EVENT: Column<Delivery> = {
-  title: 'Event',
-  value: (one) => one.eventId,
-  as: 'id',
-  wideOnly: true,
-  optional: true,
-};
-const COLUMNS = columns.toSpliced(-1, 0, EVENT);
 const VERBS: Record<BulkAction, string> = { retry: 'Retry', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
   Failed: { status: 'failed', replayed: 'false' },
@@ -78,7 +68,7 @@ export function Deliveries() {
       range="24h"
       views={VIEWS}
       searches={isSearch}
-      columns={COLUMNS}
+      columns={columns}
       path="/deliveries"
       bulk={
         mayWrite &&

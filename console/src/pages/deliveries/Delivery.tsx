@@ -131,7 +131,7 @@ function Replayed({ by: { id, status, createdAt } }: { by: NonNullable<DeliveryW
   );
 }
 
-/** Why it is held, and what releases it. */
+/** Why it is held, and what resumes it. */
 function Held({ delivery: { routeId, destinationId, failoverOf, holdReason } }: { delivery: DeliveryWithAttempts }) {
   const mayRoute = useMay('routes:read');
   const mayDestination = useMay('destinations:read');

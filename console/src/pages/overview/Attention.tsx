@@ -119,7 +119,7 @@ export function Attention({ of: needs }: { of: Needs }) {
   const navigate = useNavigate();
   const { shownIssues, circuits, pausedRoutes, paused, lost, totals, total, failed } = needs;
   const { isLoading, isAnswered, isKnown, isClear, hasMore } = needs;
-  // All at once: what is said by an issue is no line of its own, and a line that leaves may be clicked.
+  // Issues hide other lines, so no line is shown, and clicked, before all answers are there.
   if (isLoading)
     return (
       <Card title="Needs attention" isFlush>
