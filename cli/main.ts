@@ -41,7 +41,7 @@ const program = new Command('hookyard')
   .option('--json', 'Print results as JSON to stdout, and errors as JSON to stderr')
   .helpOption('-h, --help', 'Show help')
   .helpCommand('help [command]', 'Show help for a command')
-  .showHelpAfterError('(see --help)')
+  .showHelpAfterError('Add --help to see the commands and options.')
   .exitOverride()
   .hook('preAction', (_program, command) => refuseEmpty(command))
   .addHelpText(
