@@ -26,11 +26,11 @@ const INTRODUCTION = `Hookyard receives webhooks, stores them and delivers each 
 * Authenticate with an API key, as \`Authorization: Bearer whr_...\` or as \`X-API-Key\`. An API key belongs to one
   organization, and paths without an organization ID refer to that organization. Each operation names the scope that it requires (\`x-scopes\`);
   \`read\` includes the scopes of all \`GET\` operations, \`write\` all others.
-* Bodies are JSON. Unknown fields and query parameters are ignored and listed in the response header
-  \`X-Ignored\`, but replays and bulk requests refuse them. New fields may be added to responses.
+* Bodies are JSON. Unknown fields and query parameters are ignored and listed in the \`X-Ignored\` response header;
+  in replays and bulk requests, they are refused. New fields may be added to responses.
 * Lists are paginated, newest first. Times are in ISO 8601 format (UTC), latencies in whole milliseconds.
-* An error has \`error\`, \`message\` and usually \`code\`. Records in other organizations get the same response as records
-  that do not exist.`;
+* An error has \`error\`, \`message\` and usually \`code\`. For a record in another organization, the response is the same
+  as for a record that does not exist.`;
 
 /** Builds the document. It takes tens of milliseconds of CPU: callers that need it often should cache it. */
 export function apiDocument(): ApiDocument {

@@ -23,11 +23,12 @@ export const ignoredNames = z
     header: { id: 'Ignored' },
   });
 
-const DESCRIPTIONS: Record<number, string> = {
+const DESCRIPTIONS: Record<number | string, string> = {
   400: 'The request is invalid. `message` names the first invalid field; `details` lists all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
   403: 'The API key or plan does not allow the request, or the organization is suspended.',
   404: 'The record does not exist in this organization.',
+  406: 'The `Accept` header does not include `text/event-stream`.',
   408: 'The request body did not arrive in time.',
   409: 'The request conflicts with the current state.',
   410: 'The payload was removed by the retention policy.',
@@ -39,6 +40,10 @@ const DESCRIPTIONS: Record<number, string> = {
   500: 'An internal error. Search the log for the request ID.',
   503: 'A dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',
+  // The errors of ingest that are not about the management API's records and keys.
+  INCOMPLETE_BODY: 'The body is incomplete, or the path below the ingest URL is invalid. Nothing was stored.',
+  INVALID_SIGNATURE: "The webhook's signature or credentials are missing or invalid. Nothing was stored.",
+  SOURCE_DISABLED: 'The source is disabled, or the organization is suspended. Nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
@@ -103,16 +108,18 @@ const errorBody = component(
 function exampleError(status: number, codes: string[]): unknown {
   return {
     error: STATUS_CODES[status] ?? 'Error',
-    message: exampleMessage(status),
+    message: exampleMessage(codes.find((code) => code in DESCRIPTIONS) ?? status),
     ...(codes[0] !== undefined && { code: codes[0] }),
   };
 }
 
-function exampleMessage(status: number): string {
-  const messages: Record<number, string> = {
+function exampleMessage(status: number | string): string {
+  const messages: Record<number | string, string> = {
     400: 'name is required and must be a string',
     401: 'Missing or invalid credentials',
     404: 'There is no route with ID rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; check the ID',
+    INCOMPLETE_BODY: 'The request ended before its body was complete; nothing was stored',
+    INVALID_SIGNATURE: 'The X-Hub-Signature-256 header is missing; nothing was stored',
   };
   return messages[status] ?? DESCRIPTIONS[status] ?? 'The request failed';
 }
@@ -133,7 +140,7 @@ function errorResponse(status: number, codes: string[]): ZodOpenApiResponseObjec
   if (known) return known;
   const named = sorted.filter((code) => code !== NO_CODE);
   const list = named.map((code) => `\`${code}\``).join(', ');
-  const tells = DESCRIPTIONS[status] ?? 'An error.';
+  const tells = DESCRIPTIONS[sorted.find((code) => code in DESCRIPTIONS) ?? status] ?? 'An error.';
   const response: ZodOpenApiResponseObject = {
     description: list === '' ? tells : `${tells} Codes: ${list}${sorted.length > named.length ? ', or none' : ''}.`,
     headers: z.object({ 'X-Request-Id': requestId, ...HEADERS[status] }),

@@ -117,14 +117,11 @@ interface TagOf {
 
 /** The tags in the order of the page. */
 export const TAGS = {
-  Ingest: { about: 'The ingest URLs that providers send webhooks to.', records: null },
+  Ingest: { about: 'The ingest URLs that senders post webhooks to.', records: null },
   Sources: { about: 'Each source has an ingest URL that receives webhooks.', records: 'sources' },
-  Destinations: {
-    about: 'Where events are delivered: HTTP endpoints and warehouses (flat paths).',
-    records: 'destinations',
-  },
+  Destinations: { about: 'Where events are delivered: HTTP endpoints and warehouses.', records: 'destinations' },
   'Organization destinations': {
-    about: 'HTTP destinations, with the same fields as in Destinations (organization-scoped paths).',
+    about: 'HTTP destinations, with the same fields as in Destinations, at paths with the organization ID.',
     records: 'destinations',
   },
   Routes: { about: 'Routes connect a source to destinations.', records: 'routes' },

@@ -25,7 +25,7 @@ export const timeParam = withExample(
     if (time !== null) return time;
     context.addIssue({
       code: 'custom',
-      message: 'must be an ISO 8601 date and time, for example 2026-11-21T10:00:00Z',
+      message: 'must be an ISO 8601 date, or date and time, for example 2026-11-21T10:00:00Z',
     });
     return z.NEVER;
   }),

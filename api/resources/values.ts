@@ -52,7 +52,7 @@ export const named = (prefix: string, example: string, ...others: string[]) =>
 const totalIsExact = withExample(
   z.literal(false).optional(),
   false,
-  'False if `total` is an estimate because more than 100,000 rows match. Omitted otherwise.',
+  'False if `total` is an estimate because more than 100,000 items match. Omitted otherwise.',
 );
 
 const pagination = component('Pagination', {

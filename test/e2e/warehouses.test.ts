@@ -171,7 +171,7 @@ describe('warehouse destinations', () => {
     expect(delivery).to.include({ status: 'pending', batchId: null });
     const retry = await testInstance.client.request('POST', `/api/deliveries/${delivery?.id}/retry`);
     expect(retry.status).to.equal(409);
-    expect(retry.body.message).to.include('it is waiting for a warehouse file');
+    expect(retry.body.message).to.include('it is waiting for a warehouse batch');
     await testInstance.client.post(`/api/deliveries/${delivery?.id}/cancel`);
     expect(await pipe.records.event(id)).to.include({ status: 'failed' });
     await pipe.patch({ config: { batchWindowSeconds: 1 } });

@@ -113,7 +113,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
   previousSecretUntil: readOnly(
     timestamp
       .nullable()
-      .describe('When the previous secret expires. Until then, webhooks are signed with both secrets.'),
+      .describe('When the previous secret expires. Until then, messages are signed with both secrets.'),
   ),
   failingSince: readOnly(
     timestamp.nullable().describe('When messages started to fail. Null if the last message was delivered.'),

@@ -199,7 +199,7 @@ export const alertChannelOperations: Operation[] = [
       const channel = await changeRecord(ctx, deps, find, (stored, em) => {
         const current = openConfig(deps.secretBox, stored);
         if (current.type !== 'webhook')
-          throw invalid('secret', 'cannot be rotated: only channels of type webhook have a secret');
+          throw invalid('secret', 'cannot be rotated: only channels of type webhook have a signing secret');
         const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {

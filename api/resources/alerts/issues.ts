@@ -135,7 +135,7 @@ export const issueOperations: Operation[] = [
         deliveriesCreated: withExample(
           count,
           12,
-          'The number of new deliveries. Lower than `deliveriesFound` if deliveries were replaced, or payloads or destinations were removed. 0 with `dryRun`.',
+          'The number of new deliveries. Lower than `deliveriesFound` if deliveries were replaced, payloads removed or destinations deleted. 0 with `dryRun`.',
         ),
         more: flag(false, 'Whether there may be more deliveries. If so, repeat the call with `before`.'),
         next: withExample(

@@ -46,7 +46,10 @@ const batch = component('Batch', {
     .nullable()
     .describe("When the file's last event was received. Null if the file has not been written yet."),
   attempts: withExample(count, 1),
-  lastError: withExample(text('The bucket cannot be reached').nullable(), null),
+  lastError: withExample(
+    text('The bucket "acme-events" does not exist: create it, or correct its name').nullable(),
+    null,
+  ),
   createdAt: timestamp,
   frozenAt: timestamp.nullable(),
   writtenAt: timestamp.nullable(),
@@ -57,7 +60,7 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
   tag: 'Destinations',
   idOf: ['dst_wh'],
   summary: "List a warehouse's batches",
-  description: 'Batches that are written, in progress or failed, with the reason for any failure.',
+  description: 'Batches that were written, are in progress or failed, with the reason for any failure.',
   query: batchListSchema,
   answer: {
     description: 'One page, newest first. With `writtenAfter`, oldest first.',

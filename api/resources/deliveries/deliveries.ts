@@ -147,7 +147,7 @@ export const deliveryOperations: Operation[] = [
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
         throw invalidState(
           delivery,
-          `it is waiting for a warehouse file; GET /api/destinations/${delivery.destinationId}/batches shows the status of the file`,
+          `it is waiting for a warehouse batch; GET /api/destinations/${delivery.destinationId}/batches shows the batch's status`,
         );
       }
       if (delivery.waitsFor !== null) {
@@ -239,8 +239,9 @@ export const deliveryOperations: Operation[] = [
     tag: 'Deliveries',
     summary: 'Retry, replay or cancel deliveries that match a filter',
     description:
-      'Accepts the same filters as the list and requires at least one. Each call changes up to `limit` deliveries, newest first; repeat the ' +
-      'call with `nextCursor` until `nextCursor` is null. Deliveries created after the first call do not match.',
+      'Accepts the same filters as the list and requires at least one. Each call changes up to `limit` deliveries, newest first. ' +
+      "To continue, repeat the call with `cursor` set to the previous response's `nextCursor`. " +
+      'Deliveries created after the first call do not match.',
     body: {
       selects: true,
       schema: z.strictObject({

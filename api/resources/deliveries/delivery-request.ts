@@ -213,7 +213,8 @@ const querySchema = z.object({
     .regex(/^[1-9]\d{0,5}$/, 'must be a whole number of at least 1')
     .transform(Number)
     .meta({
-      description: 'The attempt number, starting at 1. The next attempt is also valid. Defaults to the latest attempt.',
+      description:
+        'The attempt number, starting at 1. The number of the next attempt is also valid. Defaults to the latest attempt.',
       override: { type: 'integer', minimum: 1 },
       examples: ['1'],
     })

@@ -71,8 +71,10 @@ const uploadResults = [
     success: z.literal(false),
     statusCode: z.int().nullable(),
     latency,
-    error: text('There is no bucket acme-events'),
-    message: text('The test file was not uploaded: There is no bucket acme-events'),
+    error: text('The bucket "acme-events" does not exist: create it, or correct its name'),
+    message: text(
+      'The test file was not uploaded: The bucket "acme-events" does not exist: create it, or correct its name',
+    ),
   }),
 ] as const;
 

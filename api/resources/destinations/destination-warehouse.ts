@@ -157,7 +157,7 @@ export function refuseConfig(body: unknown): void {
   if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return;
   throw invalidMember(
     'config',
-    `is only for destinations of type ${WAREHOUSE_TYPES.join(', ')}; omit it for an HTTP destination`,
+    `is only for destinations of type ${WAREHOUSE_TYPES.join(', ').replace(/, ([^,]*)$/, ' or $1')}; omit it for an HTTP destination`,
   );
 }
 

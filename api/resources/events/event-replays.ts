@@ -200,7 +200,10 @@ async function requireDestinations(em: EntityManager, ids: string[]): Promise<vo
   const found = new Set((await em.find(Destination, { id: { $in: ids } }, { fields: ['id'] })).map(({ id }) => id));
   const unknown = ids.filter((id) => !found.has(id));
   if (unknown.length > 0)
-    throw invalid('destinationIds', `must contain only existing destinations; not found: ${unknown.join(', ')}`);
+    throw invalid(
+      'destinationIds',
+      `must contain only IDs of destinations in this organization; not found: ${unknown.join(', ')}`,
+    );
 }
 
 async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) {

@@ -53,15 +53,15 @@ const stepParam = z
 const counts = z.record(z.string(), count);
 const optional = (description: string) => count.optional().meta({ description });
 const figures = {
-  events: optional('`events`'),
-  filtered: optional('`filtered`'),
-  refused: optional('`refused`'),
+  events: optional('For `events`: stored events.'),
+  filtered: optional("For `filtered`: events that did not match a route's filter."),
+  refused: optional('For `refused`: refused webhooks.'),
   causes: withExample(counts.optional(), { signature: 3 }, 'For `refused`: counts by cause.'),
-  delivered: optional('`deliveries`'),
+  delivered: optional('For `deliveries`: accepted by the destination.'),
   failed: optional('For `deliveries`: failed after an attempt.'),
   failedOver: optional('For `deliveries`: replaced by a delivery to a failover destination.'),
   notSent: optional('For `deliveries`: failed without an attempt, for example because of a schema.'),
-  cancelled: optional('`deliveries`'),
+  cancelled: optional('For `deliveries`: cancelled.'),
   attempts: optional('For `attempts`: all attempts. For `latency`: attempts with a response.'),
   avgLatency: latency
     .nullable()
@@ -113,7 +113,7 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
     metric: withExample(z.enum(METRICS).default('deliveries'), 'attempts', 'The metric to return.'),
     groupBy: choiceParam(GROUPINGS).describe(
       `One series per value: the largest ${MOST_GROUPS} (${MOST_LATENCIES} for latencies), with at most ${MOST_POINTS} points in total. ` +
-        'If omitted, there is one series, or no series if there is no data.',
+        'If omitted, there is one series, or none if there is no data.',
     ),
     from: timeParam.describe(`Start of the period, at most ${MOST_DAYS} days ago. Defaults to one day before \`to\`.`),
     to: timeParam.describe('End of the period. Defaults to now.'),

@@ -89,7 +89,7 @@ const transformResult = z
     z.object({
       success: z.literal(false),
       error: z.object({
-        message: text('The transform took too long'),
+        message: text('The transform took longer than 500 ms'),
         line: z.int().nullable(),
         column: z.int().nullable(),
       }),

@@ -43,7 +43,7 @@ const previewAnswer = component('RoutePreview', {
     .enum(['taken', 'filtered', 'schema_failed', 'filter_failed'])
     .describe('Whether the route matches, its filter or schema rejects the event, or the filter exceeds its limits.'),
   error: text(
-    'The payload does not match the schema Order',
+    'The payload does not match the schema Order (version 3): /order/id must be number',
     'Why the deliveries would fail. Null if they would not.',
   ).nullable(),
   schemaErrors: withExample(

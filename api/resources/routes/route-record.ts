@@ -140,10 +140,7 @@ async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route)
   for (const member of ['destinationIds', 'failoverDestinationIds'] as const) {
     const missing = route[member].find((id) => !known.has(id));
     if (missing !== undefined)
-      throw invalid(
-        member,
-        `must contain only destinations in this organization; there is no destination with ID ${missing}`,
-      );
+      throw invalid(member, `must contain only IDs of destinations in this organization; not found: ${missing}`);
   }
   refuseOwnAddress(deps, route, found);
 }

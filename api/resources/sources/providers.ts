@@ -46,7 +46,7 @@ const provider = component('Provider', {
       })
       .nullable(),
     { header: 'X-GitHub-Delivery' },
-    'Where to find the value that identifies duplicates. Set it as the `idempotencyKey` of the source, together with `windowSeconds`.',
+    "Where to find the value that identifies duplicates. Set it as the source's `idempotencyKey`, together with `windowSeconds`.",
   ),
   handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard supports.'),
   answer: shownAnswer.nullable(),

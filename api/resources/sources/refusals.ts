@@ -33,7 +33,7 @@ const refusal = component('Refusal', {
   cause,
   limit,
   status: withExample(z.int(), 401, 'The status code of the response.'),
-  message: text('The header X-Hub-Signature-256 is missing; nothing was stored', "The response's message."),
+  message: text('The X-Hub-Signature-256 header is missing; nothing was stored', "The response's message."),
   method: z.enum(METHODS),
   clientAddress: text('192.0.2.1', "The sender's IP address, behind any trusted proxies."),
   headers: headers.describe('The request headers, up to 4 KiB. Secrets are masked and long values truncated.'),

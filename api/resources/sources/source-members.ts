@@ -129,13 +129,13 @@ export const shownAnswer = z
 const answer = withExample(
   sourceAnswerSchema.nullable(),
   { status: 200, body: '<Response/>', contentType: 'text/xml' },
-  'The response to accepted webhooks. If null, `success` and `eventId`.',
+  'The response to accepted webhooks. If null, the response contains `success` and `eventId`.',
 );
 
 const handshake = withExample(
   sourceHandshakeSchema.nullable(),
   { type: 'echo', parameter: 'challenge' },
-  'The response when the sender checks the ingest URL with a `GET` or `HEAD` request: 200, a query parameter or its HMAC. If null, 405 unless the provider sends such requests.',
+  'The response when the sender checks the ingest URL with a `GET` or `HEAD` request: 200, a query parameter or its HMAC. If null, the response is 405 unless the provider sends such requests.',
 );
 const shownHandshake = z
   .object({
@@ -183,7 +183,7 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   slug: { ...required(field.slug), update: z.string().optional() },
   description: optional(field.description, null),
   webhookUrl: computed(
-    text('http://localhost:3000/ingest/default/orders', 'The ingest URL that the provider sends webhooks to.'),
+    text('http://localhost:3000/ingest/default/orders', 'The ingest URL that the sender posts webhooks to.'),
   ),
   provider: optional(provider, null),
   verificationConfig: {

@@ -141,7 +141,7 @@ export const sourceOperations: Operation[] = [
     tag: 'Sources',
     idOf: ['src'],
     summary: "Rotate a source's ingest URL token",
-    description: 'The previous URL stays valid for an overlap period so that you can update the provider.',
+    description: 'The previous URL stays valid for an overlap period so that you can change the URL at the sender.',
     body: {
       schema: z.object({
         overlapSeconds: withExample(
