@@ -105,7 +105,7 @@ function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): 
   }
 }
 
-const WORDS = { query: 'the query parameter', body: 'the field' };
+const WORDS = { query: 'query parameter', body: 'field' };
 
 /** Prints ignored parts of requests on stderr, each name once. */
 function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
@@ -113,11 +113,11 @@ function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
   return ({ names, more }) => {
     for (const { name, in: place, nearest } of names) {
       const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-      const line = printable(`The service does not know ${WORDS[place]} ${name} and ignored it${hint}`);
+      const line = printable(`The service ignored the unknown ${WORDS[place]} ${name}${hint}`);
       if (printed.has(line)) continue;
       printed.add(line);
       output.note(`hookyard: ${line}`);
     }
-    if (more > 0) output.note(`hookyard: The service ignored ${plural(more, 'more field')}`);
+    if (more > 0) output.note(`hookyard: The service ignored ${plural(more, 'more unknown field')}`);
   };
 }

@@ -29,7 +29,7 @@ const program = new Command('hookyard')
   .description('Receive, route and deliver webhooks from the command line.')
   .version(VERSION, '-V, --version', 'Show the version')
   .option(
-    '--url <address>',
+    '--url <url>',
     'Service URL (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; default: the service in this folder, else http://localhost:3000)',
   )
   .option('--api-key <key>', 'API key (whr_...; HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')

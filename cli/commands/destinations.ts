@@ -58,7 +58,7 @@ export const destinations: Resource = {
         id: 'id',
       },
     },
-    { operation: 'getOrderKey', name: 'order-key', about: 'Show an ordering key (by key or ID)' },
+    { operation: 'getOrderKey', name: 'order-key', about: 'Show an ordering key (key or ID)' },
     {
       operation: 'skipOrderKey',
       name: 'skip-order-key',
@@ -74,7 +74,7 @@ export const destinations: Resource = {
     {
       operation: 'deleteDestination',
       about:
-        'Delete a destination and remove it from all routes; its history is kept. Lists routes left without a destination',
+        'Delete a destination, except its history, and remove it from all routes; list the routes left without a destination',
       run: deleteOne,
     },
     {

@@ -48,7 +48,7 @@ export function addExchange(program: Command): void {
     .addArgument(kind().argParser((given) => given))
     .argument('[file]', 'File to import, or - for stdin')
     .addOption(
-      new Option('--on-conflict <what>', 'How to handle records that already exist')
+      new Option('--on-conflict <action>', 'Action for records that already exist')
         .choices(['skip', 'rename', 'overwrite'])
         .makeOptionMandatory(),
     )

@@ -43,8 +43,7 @@ function addKeys(program: Command): void {
         columns: {
           ...{ name: 'name', id: 'id', scopes: 'scopes' },
           key: ({ tokenHint }: { tokenHint: string }) => `…${tokenHint}`,
-          from: ({ allowedAddresses }: { allowedAddresses: string[] | null }) =>
-            allowedAddresses?.join(', ') ?? 'everywhere',
+          from: ({ allowedAddresses }: { allowedAddresses: string[] | null }) => allowedAddresses?.join(', ') ?? 'any',
           expires: ({ expiresAt }: { expiresAt: string | null }) => expiresAt ?? 'never',
           created: 'createdAt',
         },

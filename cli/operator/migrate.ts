@@ -22,9 +22,9 @@ export function addMigrate(program: Command): void {
     .addHelpText(
       'after',
       `
-Set DATABASE_DIRECT_URL or DATABASE_URL to the database URL, with the owner of the tables as the user; or set either name
-with the suffix _FILE to a file that contains the URL. Services that cannot change the schema with their own role, or have
-HOOKYARD_MIGRATE=off, wait for this command before they start (see docs/operate/postgresql.md).
+Set DATABASE_DIRECT_URL or DATABASE_URL to the database URL, with the owner of the tables as the user; or set
+DATABASE_DIRECT_URL_FILE or DATABASE_URL_FILE to a file that contains the URL. Services that cannot change the schema with
+their own role, or have HOOKYARD_MIGRATE=off, wait for this command before they start (see docs/operate/postgresql.md).
 For --check, any role that can read the tables is sufficient.`,
     )
     .action(async ({ check, grant, tenantRole }: Options, command: Command) => {
@@ -85,7 +85,7 @@ interface PruneOptions {
 export function addPruneVisibility(program: Command): void {
   program
     .command('prune-visibility')
-    .description('Drop the indexes that Hookyard does not use from the database of your own Temporal server')
+    .description("Drop the indexes of your own Temporal server's database that Hookyard does not use")
     .requiredOption(
       '--database <url>',
       "URL of Temporal's visibility database (postgres://...), with the owner of its table as the user; the password can also be in PGPASSWORD",

@@ -103,7 +103,7 @@ export const tryFilter = tool({
     logic: z.enum(['AND', 'OR']).describe('Whether all conditions (AND) or any condition (OR) must be met').optional(),
     ...sample,
   }),
-  more: 'Try fewer conditions.',
+  more: 'Pass fewer conditions.',
   async run({ client }, { filter, conditions, logic, ...args }) {
     if ((filter === undefined) === (conditions === undefined))
       throw usage('Pass either "filter" (a stored filter) or "conditions"');
