@@ -1,6 +1,6 @@
-// What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries. A pause
+// What the workflow of a route's circuit does: checks what is due, elects probes, and resumes held deliveries. A pause
 // of the route stops all of it until its end. A paused destination has such a workflow too, which only waits and
-// releases.
+// then resumes its deliveries.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { changesAt } from '../core/delivery/circuit.ts';
@@ -38,13 +38,13 @@ export interface CircuitDeps {
 }
 
 /**
- * Held deliveries of a route released per second, unless a resume says otherwise: a destination that has just recovered
- * must not fail again.
+ * Held deliveries of a route resumed per second, unless a request sets another rate: a destination that has just
+ * recovered must not fail again.
  */
 const RELEASE_PER_SECOND = 50;
-// How long one call releases; then the workflow shows its progress and notices changes.
+// How long one call resumes deliveries; then the workflow shows its progress and notices changes.
 const RELEASE_MS = 5000;
-// The shortest step of a release; with a higher rate, a step releases several, and so many at most.
+// The shortest step of a resumption; with a higher rate, a step resumes several deliveries, at most this many.
 const STEP_MS = 20;
 const MOST_OF_A_STEP = 500;
 // While the organization is suspended, or the route or destination is paused; resuming it wakes the workflow.
@@ -106,7 +106,7 @@ async function advance(deps: CircuitDeps, request: CircuitRequest): Promise<Circ
   return isMore ? { ...advice, waitMs: 0 } : advice;
 }
 
-/** While its route or destination is paused, nothing changes and nothing is released. @returns null: it is not */
+/** While its route or destination is paused, nothing changes and no delivery is resumed. @returns null: it is not */
 async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitAdvice | null> {
   const pause = await outlastPause(pool, id);
   if (!pause) return null;
@@ -119,7 +119,7 @@ async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitA
 }
 
 /**
- * While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere.
+ * While the organization is suspended, no delivery is probed or resumed: it would only wait elsewhere.
  * @returns null: it is not
  */
 async function waitForResumption({ pool }: CircuitDeps, current: StoredCircuit): Promise<CircuitAdvice | null> {
@@ -154,7 +154,7 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   if (!current) return { state: 'closed', held, waitMs: 0 };
   const { circuit, rule, version, readAt } = current;
   const { state } = circuit;
-  // Closed meanwhile: that change has scheduled another call, which releases the held deliveries.
+  // Closed meanwhile: that change has scheduled another call, which resumes the held deliveries.
   if (state === 'closed') return { state, held, waitMs: 0 };
   const advice = { state, held, ...countsOf(current) };
   // The probe has ended since the check above, so that the next one is due, or a pause has begun: setting a time would
@@ -197,7 +197,7 @@ async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Pr
     deliveryId = elected?.circuit.probe?.deliveryId;
     deps.log.info({ routeId, deliveryId }, 'chose the next probe for a half-open circuit breaker');
   }
-  // Also when it was elected before: this process or another may have died between the election and the release.
+  // Also when it was elected before: this process or another may have died before the probe was resumed.
   const held = deliveryId === undefined ? undefined : await findHeld(deps.pool, routeId, deliveryId);
   if (!held) return;
   // No wait for a turn: this activity holds a slot that others need, and there is one probe at a time.
@@ -206,7 +206,7 @@ async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Pr
 
 /**
  * A destination may have been paused while the circuit held deliveries to it: it holds them from then on. Here they
- * would be elected and released before those to the other destinations, for nothing.
+ * would be elected and resumed before those to the other destinations, for nothing.
  */
 async function holdByPauses(deps: CircuitDeps, current: StoredCircuit): Promise<void> {
   const paused = await pausesOf(deps.pool, current.organizationId, current.destinationIds);
@@ -244,9 +244,9 @@ async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destina
 }
 
 /**
- * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started, or have their turn
+ * Resumes held deliveries in order of receipt, at the set rate or as quickly as they are started, or have their turn
  * at Temporal, if that is slower, for a few seconds or until the circuit opens again, or a pause begins.
- * @returns `held` 0: all of them are released
+ * @returns `held` 0: all of them are resumed
  */
 async function releaseHeld(
   deps: CircuitDeps,
@@ -254,7 +254,7 @@ async function releaseHeld(
   organizationId: string,
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
-  // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are
+  // At most one second's worth of resumed deliveries is in flight, so that they stay in order even if workers are
   // busy.
   const startedAt = performance.now();
   let released = 0;
@@ -272,7 +272,7 @@ async function releaseHeld(
     }
     await delay(STEP_MS);
   }
-  deps.log.info({ routeId, released }, 'resumed held deliveries');
+  deps.log.info({ routeId, resumed: released }, 'resumed held deliveries');
   return { state: 'closed', held: await countHeld(deps.pool, routeId, COUNT_UP_TO), waitMs: 0 };
 }
 
@@ -287,16 +287,16 @@ async function ended(
   return { state: 'closed', held: 0, waitMs: 0 };
 }
 
-// Held deliveries are released: a delivery with a workflow is signalled, any other goes (back) to the outbox.
+// How held deliveries are resumed: a delivery with a workflow is signalled, any other goes (back) to the outbox.
 
 const CONCURRENT_SIGNALS = 10;
-// How long a release continues to ask for turns: meanwhile the circuit may open again, or a pause begin.
+// How long a resumption continues to ask for turns: meanwhile the circuit may open again, or a pause begin.
 const ASK_FOR_MS = 1000;
 
 /**
  * Each signal is a turn of the organization at Temporal; those without a workflow have theirs when the relay starts
  * them.
- * @returns how many were released, the first ones. The others are held on
+ * @returns how many were resumed, the first ones. The others are held on
  */
 async function releaseInTurn(
   deps: CircuitDeps,

@@ -15,7 +15,7 @@ export interface AttemptRequest {
   slotAt?: number;
   queued?: boolean;
   /**
-   * Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's
+   * Whether its circuit, or the end of a pause, has just resumed it by a signal, which was sent in its organization's
    * turn.
    */
   released?: boolean;
@@ -91,7 +91,7 @@ export interface CircuitRequest {
 /** The state of a circuit, and when its workflow checks again: in `waitMs`, or (null) at the next signal. */
 export type CircuitAdvice =
   /**
-   * `held` is what is left to release; 0: done. It waits only while the organization is suspended; or while the route
+   * `held` is what is left to resume; 0: done. It waits only while the organization is suspended; or while the route
    * or destination is `paused`, whatever the state of the circuit: until then (ISO 8601), or null, until somebody
    * resumes it.
    */

@@ -254,7 +254,7 @@ export async function endHold(
   await db.query(RELEASE, [routeId, jsonParameter(rows)]);
 }
 
-// Held deliveries are released in order, so what is older than the oldest of them has been released. Those to a
+// Held deliveries are resumed in order, so what is older than the oldest of them has been resumed. Those to a
 // destination with a rate limit are started in order by that: they would stop those to the other destinations.
 const RELEASE_STATE = `
 with rate as materialized (
@@ -277,11 +277,11 @@ select exists (select from circuits c where route_id = $1 and (state <> 'closed'
 interface ReleaseState {
   stopped: boolean;
   perSecond: number;
-  /** How many released deliveries have no first result yet, counted up to `perSecond`. */
+  /** How many resumed deliveries have no first result yet, counted up to `perSecond`. */
   onTheWay: number;
 }
 
-/** @param usual how many are released per second unless an operator has said otherwise */
+/** @param usual how many are resumed per second unless an operator has set another rate */
 export async function releaseState(db: Queryable, routeId: string, usual: number): Promise<ReleaseState> {
   const { rows } = await db.query<ReleaseState>(RELEASE_STATE, [routeId, usual]);
   return rows[0] ?? { stopped: false, perSecond: usual, onTheWay: 0 };

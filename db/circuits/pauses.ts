@@ -1,5 +1,5 @@
 // Pauses of routes and destinations: an operator stops their deliveries, which wait as those that a circuit holds.
-// The workflow of the circuit ends a pause whose time is over, and releases what it held.
+// The workflow of the circuit ends a pause whose time is over, and resumes what it held.
 import { admits, type CircuitState } from '../../core/delivery/circuit.ts';
 import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import { firstRow, type Queryable } from '../connections/pool.ts';

@@ -39,7 +39,7 @@ export async function setWakeTime(db: Queryable, routeId: string, version: numbe
 }
 
 /**
- * Nothing is held any more: it is not woken, and the next release has the usual rate; no effect if it changed since
+ * Nothing is held any more: it is not woken, and the next resumption has the usual rate; no effect if it changed since
  * `version`.
  */
 export async function endRelease(db: Queryable, routeId: string, version: number): Promise<void> {
