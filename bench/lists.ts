@@ -31,7 +31,7 @@ export async function measureLists(args: string[]): Promise<void> {
     options: { deliveries: { type: 'string', default: '5000000' }, only: { type: 'string', default: '' } },
   });
   const deliveries = Number(values.deliveries);
-  if (!(deliveries >= 1000)) throw new Error(`--deliveries must be 1000 or more (is "${values.deliveries}")`);
+  if (!(deliveries >= 1000)) throw new Error(`--deliveries must be 1000 or more (the value is "${values.deliveries}")`);
   await withPostgres('lists', { HOOKYARD_API_KEY: API_KEY }, (postgres) =>
     fillAndMeasure(postgres, deliveries, values.only),
   );

@@ -43,7 +43,8 @@ function check(): void {
   if (present !== wanted) wrong.push('package.json');
   if (openapi !== wanted) wrong.push('docs/openapi.json');
   if (notes() === '') wrong.push('CHANGELOG.md');
-  if (wrong.length > 0) fail(`not of version ${wanted}: ${wrong.join(', ')}; npm run release:version -- ${wanted}`);
+  if (wrong.length > 0)
+    fail(`these files are not of version ${wanted}: ${wrong.join(', ')}; run npm run release:version -- ${wanted}`);
 }
 
 /** What the changelog says of the version, once it has a date. */

@@ -147,7 +147,7 @@ async function queryByAttributes({ workflowService }: ServerConnection, namespac
 const isTransient = (error: unknown): boolean => hasCode(error, grpcCode.notFound, grpcCode.unavailable);
 
 function refusal(namespace: string, why: string): string {
-  return `${why}; namespace ${namespace} should have the Keyword search attributes ${searchAttributeNames.join(', ')}`;
+  return `${why}; the namespace ${namespace} should have the Keyword search attributes ${searchAttributeNames.join(', ')}`;
 }
 
 const messageOf = (error: unknown): string =>

@@ -82,17 +82,17 @@ export function readOptions(): { bench: string; options: BenchOptions } {
 
 function oneOf<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
   const found = names.find((name) => name === text);
-  if (found === undefined) throw new Error(`--${option} must be ${names.join(' or ')} (is "${text}")`);
+  if (found === undefined) throw new Error(`--${option} must be ${names.join(' or ')} (the value is "${text}")`);
   return found;
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`--${name} must be a whole number (is "${text}")`);
+  if (!/^\d+$/.test(text)) throw new Error(`--${name} must be a whole number (the value is "${text}")`);
   return Number(text);
 }
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`--${name} must be a number above 0 (is "${text}")`);
+  if (!(value > 0)) throw new Error(`--${name} must be a number above 0 (the value is "${text}")`);
   return value;
 }

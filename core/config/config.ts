@@ -209,7 +209,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     if (parsed.success) values[name] = parsed.data;
     else
       problems.push(
-        `${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${isSecret(name) ? '' : ` (is "${text}")`}`,
+        `${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${isSecret(name) ? '' : ` (the value is "${text}")`}`,
       );
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {

@@ -89,7 +89,7 @@ function refusedValue(code: string, error: Error): Cause {
     return typeof value === 'string' ? [[name, value]] : [];
   });
   const where: Pick<Cause, (typeof NAMES)[number]> = Object.fromEntries(names);
-  return { system: 'postgresql', code, details: 'a value was refused', ...where, ...framesOf(error) };
+  return { system: 'postgresql', code, details: 'a value was rejected', ...where, ...framesOf(error) };
 }
 
 /** The stack without the message, with which it begins. */

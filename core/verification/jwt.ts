@@ -110,7 +110,7 @@ function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], 
   if (typeof wanted === 'object')
     return [aud].flat().includes(wanted.is) ? null : refused("The token's audience differs from the source's audience");
   const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
-  return isForUs ? null : refused("The token is for another URL: its aud differs from the source's URL");
+  return isForUs ? null : refused("The token is for another URL: its aud claim differs from the source's URL");
 }
 
 function claimProblem(claims: JWTPayload, wanted: Readonly<Record<string, string>>): Refused | null {

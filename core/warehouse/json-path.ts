@@ -67,7 +67,7 @@ function checkRoot(query: JSONPathQuery, members: readonly string[]): void {
   for (const selector of first.selectors) {
     if (selector instanceof selectors.NameSelector && !members.includes(selector.name))
       throw new JsonPathError(
-        `must start with ${members.map((name) => `$.${name}`).join(', ')}; an event has no "${selector.name}"`,
+        `must start with one of ${members.map((name) => `$.${name}`).join(', ')}; an event has no "${selector.name}"`,
       );
   }
 }

@@ -187,7 +187,7 @@ function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
       }
       const first = addresses[0];
       if (first === undefined) {
-        callback(Object.assign(new Error(`No address for ${hostname}`), { code: 'ENOTFOUND', hostname }), []);
+        callback(Object.assign(new Error(`No address was found for ${hostname}`), { code: 'ENOTFOUND', hostname }), []);
       } else if (lookupOptions.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     };

@@ -176,17 +176,16 @@ function resumableUpload(
           throw new Error('The upload ended before its last part');
         }
         const kept = keptBytes(answer);
-        if (kept <= sent || kept > end) throw new Error(`The store has ${kept} of the upload's ${end} bytes`);
+        if (kept <= sent || kept > end) throw new Error(`${kept} of the upload's ${end} bytes were saved`);
         sent = kept;
       }
     },
     async complete(last, _metadata, signal) {
       digest.update(last);
       const answer = await put(last, sent + last.length, signal);
-      if (answer.status === MORE) throw new Error('The store did not save the last part of the upload');
+      if (answer.status === MORE) throw new Error('The last part of the upload was not saved');
       const { md5Hash } = readAnswer(answer, ApiError) as { md5Hash?: string };
-      if (md5Hash !== digest.digest('base64'))
-        throw new Error('The bytes in the store differ from the bytes that were sent');
+      if (md5Hash !== digest.digest('base64')) throw new Error('The saved bytes differ from the bytes that were sent');
     },
     async abort(signal) {
       await http.send({ method: 'DELETE', url: session, headers: { 'content-length': '0' }, signal });

@@ -124,14 +124,14 @@ describe('settings', () => {
 
   it('says which values there are to choose from', () => {
     expect(() => readSettings({ HOOKYARD_TEMPORAL_CODEC: 'yes' })).to.throw(
-      'HOOKYARD_TEMPORAL_CODEC must be one of off, decode, on (is "yes")',
+      'HOOKYARD_TEMPORAL_CODEC must be one of off, decode, on (the value is "yes")',
     );
   });
 
   it('take a switch as a word or as a digit', () => {
     const read = (text: string) => readSettings({ HOOKYARD_CONSOLE: text }).HOOKYARD_CONSOLE;
     expect(['on', '1', 'off', '0'].map(read)).to.deep.equal([true, true, false, false]);
-    expect(() => read('true')).to.throw('HOOKYARD_CONSOLE must be one of on, off, 1, 0 (is "true")');
+    expect(() => read('true')).to.throw('HOOKYARD_CONSOLE must be one of on, off, 1, 0 (the value is "true")');
   });
 
   it('take a switch of versioning or the name of a release', () => {

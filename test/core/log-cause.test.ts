@@ -52,7 +52,7 @@ describe('the cause of a failure', () => {
       ...{ detail: 'Failing row contains (hidden)', schema: 'public', table: 'events', constraint: 'events_check' },
     });
     const cause = causeOf(new Error('wrapped: hidden', { cause: refused }));
-    expect(cause).to.include({ system: 'postgresql', code: '23514', details: 'a value was refused' });
+    expect(cause).to.include({ system: 'postgresql', code: '23514', details: 'a value was rejected' });
     expect(cause).to.include({ table: 'events', constraint: 'events_check' });
     expect(cause).to.not.have.any.keys('column', 'schema', 'detail');
     expect(cause.stack).to.include('log-cause.test.ts');

@@ -307,7 +307,7 @@ describe('field mapping', () => {
       'a member that events lack',
       [{ ...good, source: '$.body.id' }],
       0,
-      /^source must start with \$\.payload.*no "body"$/,
+      /^source must start with one of \$\.payload.*no "body"$/,
     ],
     ['".." twice', [{ ...good, source: '$..a..b' }], 0, /^source must not use "\.\." more than once$/],
     ['".." in a filter of ".."', [{ ...good, source: '$..[?count(@..*) > 1]' }], 0, /more than once$/],

@@ -68,7 +68,7 @@ describe('errors of PostgreSQL', () => {
         const failure = await failureOf(() => client.query(text, [...values]));
         expect(shownOf(failure), 'PostgreSQL quotes').to.contain(SECRET);
         const cause = causeOf(failure);
-        expect(cause).to.include({ system: 'postgresql', details: 'a value was refused' });
+        expect(cause).to.include({ system: 'postgresql', details: 'a value was rejected' });
         expect(JSON.stringify(cause)).to.not.contain(SECRET);
       }
       const twice = await failureOf(() => client.query("insert into quoted values ('a', 1), ('a', 1)"));

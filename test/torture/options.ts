@@ -65,7 +65,8 @@ export function readOptions(args: string[]): TortureOptions {
 
 function lanesOf(text: string): LaneSetting[] {
   const lanes = text === 'both' ? [...LANES] : LANE_SETTINGS.filter((lane) => text === lane);
-  if (lanes.length === 0) throw new Error(`--lane must be ${LANE_SETTINGS.join(', ')} or both (is "${text}")`);
+  if (lanes.length === 0)
+    throw new Error(`--lane must be ${LANE_SETTINGS.join(', ')} or both (the value is "${text}")`);
   return lanes;
 }
 
@@ -73,13 +74,14 @@ function lanesOf(text: string): LaneSetting[] {
 function namesIn<Name extends string>(option: string, text: string, names: Name[]): Name[] {
   const given = text.split(',').map((name) => name.trim());
   const unknown = given.find((name) => !names.some((known) => known === name));
-  if (unknown !== undefined) throw new Error(`--${option} must be some of ${names.join(',')} (is "${unknown}")`);
+  if (unknown !== undefined)
+    throw new Error(`--${option} must be some of ${names.join(',')} (the value is "${unknown}")`);
   return names.filter((name) => given.includes(name));
 }
 
 function whole(name: string, text: string, low: number, high: number): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isInteger(value)) throw new Error(`--${name} must be a whole number (is "${text}")`);
+  if (!Number.isInteger(value)) throw new Error(`--${name} must be a whole number (the value is "${text}")`);
   return within(name, value, low, high);
 }
 

@@ -82,7 +82,7 @@ export function createExpress(deps: ExpressDeps) {
     if (before === 'handed over') {
       throttled(deps.log).warn(
         { deliveryId, cause: causeOf(error) },
-        "the delivery's workflow continues; the delivery's outbox entry will be removed",
+        "the workflow continues the delivery; the delivery's outbox entry will be removed",
       );
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
       throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt will be repeated');

@@ -42,7 +42,7 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     shown = lane;
     laneChanges.add({ to: lane });
     if (pressure !== null)
-      log.info({ lane, pressure }, 'workflows are falling behind: the relay sends first attempts itself');
+      log.info({ lane, pressure }, 'workflows are falling behind: the relay makes first attempts itself');
     else log.info({ lane }, 'workers have capacity: new deliveries start as workflows again');
   }
 
