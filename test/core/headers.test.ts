@@ -12,35 +12,15 @@ import {
 
 describe('checkCustomHeaders', () => {
   it('accepts ordinary headers', () => {
-    expect(
-      checkCustomHeaders({ 'X-Team': 'crm', Authorization: 'Bearer abc', 'x-empty': '', 'X-É': 'no' }),
-    ).to.have.length(1);
-    expect(
-      checkCustomHeaders({ 'X-Team': 'crm', 'x-latin': 'caf\u00e9\ttab', 'X-Snow': '\u2603 \u010a' }),
-    ).to.deep.equal([]);
+    const plain = { 'X-Team': 'crm', Authorization: 'Bearer abc', 'x-empty': '' };
+    expect(checkCustomHeaders({ ...plain, 'x-latin': 'caf\u00e9\ttab', 'X-Snow': '\u2603 \u010a' })).to.deep.equal([]);
+    expect(checkCustomHeaders({ ...plain, 'X-É': 'no' })).to.have.length(1);
   });
 
   const refusedNames = [
-    'Host',
-    'content-length',
-    'Transfer-Encoding',
-    'CONNECTION',
-    'Keep-Alive',
-    'TE',
-    'Trailer',
-    'Upgrade',
-    'Proxy-Authorization',
-    'proxy-anything',
-    'Expect',
-    'HTTP2-Settings',
-    'X-Hookyard-Hops',
-    'x_hookyard_hops',
-    '__proto__',
-    '',
-    'with space',
-    'colon:',
-    'line\r\nbreak',
-    'ümlaut',
+    ...'Host content-length Transfer-Encoding CONNECTION Keep-Alive TE Trailer Upgrade Expect'.split(' '),
+    ...'Proxy-Authorization proxy-anything HTTP2-Settings X-Hookyard-Hops x_hookyard_hops __proto__'.split(' '),
+    ...['', 'with space', 'colon:', 'line\r\nbreak', 'ümlaut'],
   ];
   for (const name of refusedNames) {
     it(`refuses the name ${JSON.stringify(name)}`, () => {
@@ -71,22 +51,18 @@ describe('checkCustomHeaders', () => {
 
   it('limits their number and their size', () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, 'v']));
-    expect(checkCustomHeaders(many(MAX_CUSTOM_HEADERS))).to.deep.equal([]);
+    const large = (bytes: number) => ({ 'X-A': 'v'.repeat(bytes - 'X-A'.length) });
+    for (const most of [many(MAX_CUSTOM_HEADERS), large(MAX_CUSTOM_HEADER_BYTES)])
+      expect(checkCustomHeaders(most)).to.deep.equal([]);
     expect(checkCustomHeaders(many(MAX_CUSTOM_HEADERS + 1))[0]?.message).to.match(/at most 50 headers/);
-    expect(checkCustomHeaders({ 'X-A': 'v'.repeat(MAX_CUSTOM_HEADER_BYTES - 3) })).to.deep.equal([]);
-    expect(checkCustomHeaders({ 'X-A': 'v'.repeat(MAX_CUSTOM_HEADER_BYTES - 2) })[0]?.message).to.match(
-      /at most 16384 bytes/,
-    );
+    expect(checkCustomHeaders(large(MAX_CUSTOM_HEADER_BYTES + 1))[0]?.message).to.match(/at most 16384 bytes/);
   });
 });
 
 describe('mergeHeaders', () => {
   it('lets the later value win whatever the case of the name', () => {
-    expect(mergeHeaders({ 'user-agent': 'a', accept: '*/*' }, { 'User-Agent': 'b' }, { 'X-A': '1' })).to.deep.equal({
-      accept: '*/*',
-      'User-Agent': 'b',
-      'X-A': '1',
-    });
+    const merged = mergeHeaders({ 'user-agent': 'a', accept: '*/*' }, { 'User-Agent': 'b' }, { 'X-A': '1' });
+    expect(merged).to.deep.equal({ accept: '*/*', 'User-Agent': 'b', 'X-A': '1' });
   });
 
   it('never yields a name twice, and every name has its last value', () => {

@@ -17,18 +17,14 @@ import { anyJson } from '../support/requests/json-numbers.ts';
 import { KeptFile } from '../support/requests/kept-file.ts';
 import { parquetEnd, parquetRows } from '../support/warehouse/parquet.ts';
 import { testThreads } from '../support/threads.ts';
+import { warehouseEvent } from '../support/warehouse/warehouse-event.ts';
 
 const RECEIVED_AT = Date.parse('2026-11-21T15:45:10.123Z');
 const MIB = 1024 * 1024;
 
 function event(n: number, body: string | Buffer, headers: Record<string, string> = {}): WarehouseEvent {
-  return {
-    ...{ id: `evt_${n}`, deliveryId: `dlv_${n}`, source: 'orders', routeId: n % 2 ? 'rte_1' : null, replayOf: null },
-    receivedAt: new Date(RECEIVED_AT + n),
-    writtenAt: new Date(RECEIVED_AT + 60_000),
-    headers,
-    body: Buffer.from(body),
-  };
+  const ids = { id: `evt_${n}`, deliveryId: `dlv_${n}`, routeId: n % 2 ? 'rte_1' : null };
+  return warehouseEvent(body, { ...ids, receivedAt: new Date(RECEIVED_AT + n), headers });
 }
 
 describe('parquet files', () => {
@@ -38,14 +34,13 @@ describe('parquet files', () => {
   });
   after(() => threads.close());
 
-  async function write(
-    events: WarehouseEvent[],
-    {
-      compression = 'none',
-      fieldMapping = null,
-    }: { compression?: Compression; fieldMapping?: FieldMappingRule[] | null } = {},
-  ) {
-    const form = { fileFormat: 'parquet', payloadColumn: 'text', compression, fieldMapping } as const;
+  interface Options {
+    compression?: Compression;
+    fieldMapping?: FieldMappingRule[];
+  }
+  async function write(events: WarehouseEvent[], { compression = 'none', fieldMapping }: Options = {}) {
+    const mapped = { fieldMapping: fieldMapping ?? null };
+    const form = { fileFormat: 'parquet', payloadColumn: 'text', compression, ...mapped } as const;
     const sink = new KeptFile();
     const file = openFile('org_1', form, { threads, limit: MAX_ROW_BYTES, sink });
     const stored = events.map((each) => ({ ...each, headers: JSON.stringify(headerBytes(each.headers)) }));
@@ -98,10 +93,8 @@ describe('parquet files', () => {
       '{"n":"many","s":5,"b":7,"t":"never","j":[]}',
       'no JSON',
     ];
-    const file = await write(
-      sent.map((body, n) => event(n, body)),
-      { fieldMapping },
-    );
+    const events = sent.map((body, n) => event(n, body));
+    const file = await write(events, { fieldMapping });
     const column = async (name: string) =>
       (await parquetRows(file.body)).map((row) => Object.entries(row).find(([known]) => known === name)?.[1]);
     expect(await column('event_id')).to.deep.equal(['evt_0', 'evt_1', 'evt_2', 'evt_3', 'evt_4']);
@@ -115,15 +108,9 @@ describe('parquet files', () => {
     expect(file.conversions).to.deep.equal(['n', 'b.c d', 't'].map((target) => ({ target, ...misfit })));
     expect(file.count).to.equal(5);
     const types = parquetEnd(file.body).schema.slice(1);
-    expect(types.map(({ name, type }) => [name, type])).to.deep.equal([
-      ['event_id', 'BYTE_ARRAY'],
-      ['delivery_id', 'BYTE_ARRAY'],
-      ['n', 'DOUBLE'],
-      ['__proto__', 'BYTE_ARRAY'],
-      ['b.c d', 'BOOLEAN'],
-      ['t', 'INT64'],
-      ['j', 'BYTE_ARRAY'],
-      ['never', 'DOUBLE'],
+    expect(types.map(({ name, type }) => `${name} ${type}`)).to.deep.equal([
+      ...['event_id BYTE_ARRAY', 'delivery_id BYTE_ARRAY', 'n DOUBLE', '__proto__ BYTE_ARRAY'],
+      ...['b.c d BOOLEAN', 't INT64', 'j BYTE_ARRAY', 'never DOUBLE'],
     ]);
     // The reader's objects have no member of this name, but its statistics have the column.
     const chunk = parquetEnd(file.body).row_groups[0]?.columns[3]?.meta_data?.statistics;
@@ -147,10 +134,8 @@ describe('parquet files', () => {
       '[0,"1e17",0,null]',
       '[1.234,0.5,1,1e28]',
     ];
-    const file = await write(
-      sent.map((body, n) => event(n, body)),
-      { fieldMapping },
-    );
+    const events = sent.map((body, n) => event(n, body));
+    const file = await write(events, { fieldMapping });
     // The reader makes doubles of them, by a multiplication.
     const near = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value);
     const columns = (await parquetRows(file.body)).map(({ d0, d1, d2, d3 }) => [d0, d1, d2, d3].map(near));
@@ -194,9 +179,8 @@ describe('parquet files', () => {
     );
     const large = await write([3, 3, 3, 9, 1].map((size, n) => event(n, 'x'.repeat(size * MIB))));
     expect(parquetEnd(large.body).row_groups.map(({ num_rows: each }) => each)).to.deep.equal([2n, 1n, 1n, 1n]);
-    expect((await parquetRows(large.body)).map(({ payload }) => String(payload).length / MIB)).to.deep.equal([
-      3, 3, 3, 9, 1,
-    ]);
+    const sizes = (await parquetRows(large.body)).map(({ payload }) => String(payload).length / MIB);
+    expect(sizes).to.deep.equal([3, 3, 3, 9, 1]);
   });
 
   it('are handed on group by group, before the next one is made', async () => {
@@ -265,11 +249,8 @@ describe('parquet files', () => {
     const form_ = { fileFormat: 'parquet', compression: 'zstd', fieldMapping: null } as const;
     const sink = new KeptFile();
     const file = openFile('org_1', form_, { threads, limit: MAX_ROW_BYTES, sink });
-    const row = (bytes: number) => ({
-      bytes: Buffer.from(`{"payload":"${'x'.repeat(bytes - 14)}"}`),
-      rows: 1,
-      conversions: [],
-    });
+    const rowOf = (bytes: number) => Buffer.from(`{"payload":"${'x'.repeat(bytes - 14)}"}`);
+    const row = (bytes: number) => ({ bytes: rowOf(bytes), rows: 1, conversions: [] });
     await file.add(row(64 * MIB - 1));
     let error: unknown;
     await file.add(row(100)).catch((thrown: unknown) => (error = thrown));

@@ -14,16 +14,10 @@ import {
   type TextFormat,
 } from '../../core/warehouse/files-and-keys.ts';
 import { KeptFile } from '../support/requests/kept-file.ts';
+import { warehouseEvent } from '../support/warehouse/warehouse-event.ts';
 
-function event(
-  id: string,
-  at: string,
-  body: string | Buffer = '{}',
-  headers: Record<string, string> = {},
-): WarehouseEvent {
-  const ids = { id, deliveryId: `dlv_of_${id}`, source: 'orders', routeId: 'rte_1', replayOf: null };
-  return { ...ids, receivedAt: new Date(at), writtenAt: new Date(), headers, body: Buffer.from(body) };
-}
+const event = (id: string, at: string, body: string | Buffer = '{}', headers: Record<string, string> = {}) =>
+  warehouseEvent(body, { id, deliveryId: `dlv_of_${id}`, receivedAt: new Date(at), headers });
 
 const mappingOf = (...rules: FieldMappingRule[]) => compileFieldMapping(rules, 'json');
 

@@ -3,19 +3,13 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { anyJson } from '../support/requests/json-numbers.ts';
+import { warehouseEvent } from '../support/warehouse/warehouse-event.ts';
 
 const RECEIVED_AT = '2026-11-21T15:45:10.123Z';
 const WRITTEN_AT = '2026-11-22T00:01:02.003Z';
 
-function event(body: string | Buffer, headers: Record<string, string> = {}): WarehouseEvent {
-  return {
-    ...{ id: 'evt_1', deliveryId: 'dlv_1', source: 'orders', routeId: 'rte_1', replayOf: null },
-    receivedAt: new Date(RECEIVED_AT),
-    writtenAt: new Date(WRITTEN_AT),
-    headers,
-    body: Buffer.from(body),
-  };
-}
+const event = (body: string | Buffer, headers: Record<string, string> = {}): WarehouseEvent =>
+  warehouseEvent(body, { headers, receivedAt: new Date(RECEIVED_AT), writtenAt: new Date(WRITTEN_AT) });
 
 describe('rows with payloads as text', () => {
   const COLUMNS = [
@@ -32,13 +26,8 @@ describe('rows with payloads as text', () => {
   it('has the same columns in every row, all of them text or null', () => {
     const headers = { 'x-b': '2', 'x-a': '"1"' };
     expect(rowOf(event('{"a": 1}', headers))).to.deep.equal({
-      event_id: 'evt_1',
-      delivery_id: 'dlv_1',
-      source: 'orders',
-      route: 'rte_1',
-      received_at: RECEIVED_AT,
-      written_at: WRITTEN_AT,
-      replay_of: null,
+      ...{ event_id: 'evt_1', delivery_id: 'dlv_1', source: 'orders', route: 'rte_1', replay_of: null },
+      ...{ received_at: RECEIVED_AT, written_at: WRITTEN_AT },
       headers: '{"x-a":"\\"1\\"","x-b":"2"}',
       payload: '{"a": 1}',
       payload_encoding: 'json',
