@@ -47,13 +47,9 @@ describeConsole('the console', ({ hookyard, records, receiver }) => {
   });
 
   it('says that a question failed, and never that there is nothing', async () => {
-    await onPage(
-      '/deliveries?from=not-a-time',
-      async (page) => {
-        await page.getByRole('alert').first().waitFor();
-        expect(await page.getByText('No deliveries').count()).to.equal(0);
-      },
-      { expected: /Failed to load resource.* 400/ },
-    );
+    await onPage('/deliveries?from=not-a-time', { expected: /Failed to load resource.* 400/ }, async (page) => {
+      await page.getByRole('alert').first().waitFor();
+      expect(await page.getByText('No deliveries').count()).to.equal(0);
+    });
   });
 });

@@ -1,6 +1,5 @@
 // Destinations: how well they take deliveries, a test, a new secret, the files of a warehouse.
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { choose, describeConsole, expectAccessible, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { until } from '../support/until.ts';
@@ -129,7 +128,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
 
   it('are made and changed in a form, and secrets stay that are left as they are', async () => {
     const endpoint = receiver.endpoint(200);
-    const work = async (page: Page) => {
+    await onPage('/destinations', { expected: /Failed to load resource.* 400/ }, async (page) => {
       await page.getByRole('button', { name: 'New destination' }).click();
       await page.getByRole('heading', { name: 'New destination', level: 1, exact: true }).waitFor();
       await page.getByLabel('Name', { exact: false }).first().fill('Desk of a form');
@@ -156,8 +155,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('tab', { name: 'Overview' }).click();
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByText('Test succeeded').waitFor();
-    };
-    await onPage('/destinations', work, { expected: /Failed to load resource.* 400/ });
+    });
     expect(endpoint.requests[0]?.headers).to.include({ authorization: 'Bearer token-of-the-desk' });
     expect(endpoint.requests[0]?.headers).to.have.property('webhook-signature');
     const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Desk%20of%20a%20form');
@@ -173,7 +171,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
   });
 
   it('that are warehouses are made and changed in the form too', async () => {
-    const work = async (page: Page) => {
+    await onPage('/destinations/new', async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Lake of a form');
       await page.getByLabel('Type').selectOption('s3');
       await page.getByLabel('Bucket', { exact: false }).first().fill('lake-of-a-form');
@@ -196,8 +194,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('button', { name: 'Save' }).click();
       // The message of the first save may still be there.
       await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
-    };
-    await onPage('/destinations/new', work);
+    });
     const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Lake%20of%20a%20form');
     const stored = await hookyard.client.get<{ config: Record<string, unknown>; fieldMapping: unknown }>(
       `/api/destinations/${data[0]?.id}`,
@@ -218,20 +215,15 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
 
   it('are disabled and deleted when somebody has agreed', async () => {
     const { destination } = await records.pipe(receiver.endpoint(200).url);
-    await onPage(
-      `/destinations/${destination.id}`,
-      async (page) => {
-        await choose(page, 'Disable');
-        await page.getByRole('button', { name: 'Disable destination' }).click();
-        await seen(page, 'Destination disabled');
-        await choose(page, 'Delete');
-        await page.getByRole('dialog').getByText('1 route').waitFor();
-        await page.getByRole('button', { name: 'Delete destination' }).click();
-        await page.getByRole('heading', { name: 'Destinations', level: 1, exact: true }).waitFor();
-      },
-      // The page of what is gone may ask once more.
-      { expected: /Failed to load resource.* 404/ },
-    );
+    await onPage(`/destinations/${destination.id}`, { expected: /Failed to load resource.* 404/ }, async (page) => {
+      await choose(page, 'Disable');
+      await page.getByRole('button', { name: 'Disable destination' }).click();
+      await seen(page, 'Destination disabled');
+      await choose(page, 'Delete');
+      await page.getByRole('dialog').getByText('1 route').waitFor();
+      await page.getByRole('button', { name: 'Delete destination' }).click();
+      await page.getByRole('heading', { name: 'Destinations', level: 1, exact: true }).waitFor();
+    });
     const { status } = await hookyard.client.request('GET', `/api/destinations/${destination.id}`);
     expect(status).to.equal(404);
   });

@@ -33,7 +33,7 @@ describeConsole('the console with a keyboard alone', ({ records }) => {
   it('leads through the repair of a destination', async () => {
     const { issue, held, taken } = await failingHarbour(await consoleWorld(), 'Quay');
     const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
-    const work = async (page: Page) => {
+    await onPage('/', async (page) => {
       // A pasted id: there may be other issues on the overview.
       await title(page, 'Overview');
       await page.keyboard.press('?');
@@ -80,8 +80,7 @@ describeConsole('the console with a keyboard alone', ({ records }) => {
       await press(page, 'Replay 2 failed deliveries');
       await press(page, 'Replay deliveries');
       await seen(page, '2 of 2 replays delivered');
-    };
-    await onPage('/', work);
+    });
     expect(taken()).to.equal(4);
   });
 });

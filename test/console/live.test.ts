@@ -31,6 +31,7 @@ describeConsole('the live tail of events', ({ hookyard, records, receiver }) => 
     });
     await onPage(
       `/events?live=on&sourceId=${source.id}`,
+      { token, expected: /Failed to load resource.* 401/ },
       async (page) => {
         await untilLive(page, 'open');
         await untilStreams(1);
@@ -55,26 +56,21 @@ describeConsole('the live tail of events', ({ hookyard, records, receiver }) => 
         await seen(page, 'Your API key is no longer valid');
         await untilStreams(0);
       },
-      { token, expected: /Failed to load resource.* 401/ },
     );
   });
 
   it('says that the API is away, and continues without leaving anything out', async () => {
     const { port } = await consoleWorld();
     const { source } = await records.pipe(receiver.endpoint(200).url);
-    await onPage(
-      `/events?live=on&sourceId=${source.id}`,
-      async (page) => {
-        await untilLive(page, 'open');
-        await hookyard.api.stop();
-        await untilLive(page, 'away');
-        await hookyard.startApi({ HOOKYARD_PORT: String(port) });
-        const eventId = await records.accepted(source, '{}');
-        await seen(page, /Reconnected at .* UTC/);
-        await untilListed(page, eventId);
-      },
-      { expected: /Failed to load resource/ },
-    );
+    await onPage(`/events?live=on&sourceId=${source.id}`, { expected: /Failed to load resource/ }, async (page) => {
+      await untilLive(page, 'open');
+      await hookyard.api.stop();
+      await untilLive(page, 'away');
+      await hookyard.startApi({ HOOKYARD_PORT: String(port) });
+      const eventId = await records.accepted(source, '{}');
+      await seen(page, /Reconnected at .* UTC/);
+      await untilListed(page, eventId);
+    });
   });
 
   it('asks for the list instead where no stream is to be had, and says why', async () => {
@@ -90,11 +86,11 @@ describeConsole('the live tail of events', ({ hookyard, records, receiver }) => 
     expect(answers.filter(({ ok }) => !ok)).to.deep.equal([]);
     await onPage(
       `/events?live=on&sourceId=${source.id}`,
+      { expected: /Failed to load resource.* 429/ },
       async (page) => {
         await seen(page, /concurrent event streams.* The list is refreshed every 5 seconds instead/);
         await untilListed(page, await records.accepted(source, '{}'));
       },
-      { expected: /Failed to load resource.* 429/ },
     );
     others.abort();
     await untilStreams(0);

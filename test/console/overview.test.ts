@@ -95,7 +95,7 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
   it('leads from an empty installation to a first webhook', async () => {
     const endpoint = receiver.endpoint(200);
     const { token, api, base } = await emptyOrganization();
-    const work = async (page: Parameters<typeof seen>[0]) => {
+    await onPage('/', { token }, async (page) => {
       await page.getByRole('heading', { name: 'Get started', level: 1, exact: true }).waitFor();
       await expectUsable(page);
       await page.getByRole('combobox', { name: 'Sender' }).fill('GitHub');
@@ -107,8 +107,7 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await page.getByRole('link', { name: 'Response 200' }).waitFor();
       await expectUsable(page);
-    };
-    await onPage('/', work, { token });
+    });
     const { data } = await api.list<{ name: string }>('/api/destinations');
     expect(data.map(({ name }) => name)).to.deep.equal(['Orders receiver']);
     expect(endpoint.requests.map(({ headers }) => headers['x-github-event'])).to.deep.equal(['push']);
@@ -120,11 +119,10 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
     const { api } = await emptyOrganization();
     const key = async (...scopes: string[]) =>
       (await api.create<{ token: string }>('/api/api-keys', { name: 'Reader', scopes })).token;
-    await onPage('/', (page) => seen(page, /^All clear: /), { token: await key('read') });
-    const work = async (page: Parameters<typeof seen>[0]) => {
+    await onPage('/', { token: await key('read') }, (page) => seen(page, /^All clear: /));
+    await onPage('/', { token: await key('routes:read', 'destinations:read', 'deliveries:read') }, async (page) => {
       await seen(page, 'Your API key lacks the scopes for some of these checks');
       expect(await page.getByText('All clear').count()).to.equal(0);
-    };
-    await onPage('/', work, { token: await key('routes:read', 'destinations:read', 'deliveries:read') });
+    });
   });
 });

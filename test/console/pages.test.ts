@@ -1,5 +1,4 @@
 // Every page in both themes and at both widths: axe finds nothing, nothing is wider than the window.
-import type { Page } from 'playwright-core';
 import { describeConsole, expectAccessible, expectUsable, onPage } from '../support/programs/console.ts';
 import { addressOf, consolePages, type Ids, oneOfEach } from '../support/programs/console-pages.ts';
 
@@ -20,11 +19,10 @@ describeConsole('the pages of the console', ({ records, receiver }) => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`sign in, ${colorScheme}: usable by everyone`, async () => {
-      const work = async (page: Page) => {
+      await onPage('/', { token: null, colorScheme }, async (page) => {
         await page.getByRole('heading', { level: 1, exact: true }).waitFor();
         await expectAccessible(page);
-      };
-      await onPage('/', work, { token: null, colorScheme });
+      });
     });
   }
 });

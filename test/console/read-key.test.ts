@@ -28,7 +28,7 @@ describeConsole('a key that may only read', () => {
 
   it('sees no button that changes something, on any page, by any address', async () => {
     const found: Record<string, string[]> = {};
-    const work = async (page: Page) => {
+    await onPage('/', { token }, async (page) => {
       for (const row of pages) {
         const address = addressOf(row, pages, ids);
         await page.goto(new URL(`/console${address}`, page.url()).href);
@@ -39,17 +39,15 @@ describeConsole('a key that may only read', () => {
         if (buttons.length > 0) found[row.path] = buttons;
         if (row.scope?.endsWith(':write')) await seen(page, 'Your API key has no access to this page');
       }
-    };
-    await onPage('/', work, { token });
+    });
     expect(found).to.deep.equal({});
   });
 
   it('is told what it may not see either', async () => {
-    const work = async (page: Page) => {
+    await onPage(`/routes/${ids.rte}`, { token: await keyWith('events:read') }, async (page) => {
       await seen(page, 'Your API key has no access to this page');
       await seen(page, 'routes:read');
       expect(await page.getByRole('link', { name: 'Routes', exact: true }).count()).to.equal(0);
-    };
-    await onPage(`/routes/${ids.rte}`, work, { token: await keyWith('events:read') });
+    });
   });
 });

@@ -110,7 +110,7 @@ describeConsole('finding events and deliveries in the console', ({ hookyard, rec
       await page.goto(new URL(`/console${path}`, page.url()).href);
       await page.getByRole('heading', { level: 1, exact: true }).waitFor();
     };
-    const work = async (page: Page) => {
+    await onPage('/settings', broken, async (page) => {
       await fail(page, '**/payload');
       await reload(page, `/events/${eventId}`);
       await seen(page, 'Copy as curl is not available: It is on fire');
@@ -121,8 +121,7 @@ describeConsole('finding events and deliveries in the console', ({ hookyard, rec
       await reload(page, '/events');
       await page.getByRole('combobox', { name: 'Source' }).click();
       await seen(page, 'Could not load the list: It is on fire');
-    };
-    await onPage('/settings', work, broken);
+    });
   });
 
   it('offers every record of a list, not only the newest hundred', async () => {

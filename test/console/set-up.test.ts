@@ -11,7 +11,7 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
   it('make a route, change it, pause and resume it, disable it, and delete it', async () => {
     const source = await records.source({ name: 'Shop of routes' });
     const destination = await records.destination(receiver.endpoint(200).url, { name: 'Desk of routes' });
-    const work = async (page: Page) => {
+    await onPage(`/routes?sourceId=${source.id}`, { expected: REFUSED }, async (page) => {
       await seen(page, /No matching routes/);
       await page.getByRole('button', { name: 'New route' }).click();
       await page.getByRole('heading', { name: 'New route', level: 1, exact: true }).waitFor();
@@ -56,8 +56,7 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
       await choose(page, 'Delete');
       await inDialog(page).getByRole('button', { name: 'Delete route' }).click();
       await page.getByRole('heading', { name: 'Routes', level: 1, exact: true }).waitFor();
-    };
-    await onPage(`/routes?sourceId=${source.id}`, work, { expected: REFUSED });
+    });
     const path = `/api/routes?destinationId=${destination.id}`;
     expect((await hookyard.client.list(path)).pagination.total).to.equal(0);
   });
@@ -123,7 +122,7 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
     const { source } = await records.pipe(endpoint.url, { route });
     const eventId = await records.accepted(source, '{"orderId":7}');
     await records.deliveryWith('failed', eventId);
-    const work = async (page: Page) => {
+    await onPage(`/transforms/${transform.id}?event=${eventId}`, { expected: REFUSED }, async (page) => {
       await seen(page, /Transform failed/);
       await expectUsable(page);
       await typeCode(page, 'export default (event) => {\n  return { id: ;\n};');
@@ -138,8 +137,7 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
       await page.getByRole('button', { name: 'Replay event' }).click();
       await inDialog(page).getByRole('button', { name: 'Replay event' }).click();
       await seen(page, '1 delivery created');
-    };
-    await onPage(`/transforms/${transform.id}?event=${eventId}`, work, { expected: REFUSED });
+    });
     await until('the event to arrive', () => Promise.resolve(endpoint.requests.length === 1));
     expect(String(endpoint.requests[0]?.body)).to.equal('{"id":7}');
   });
@@ -147,7 +145,7 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
   it('make a schema, and say which member of an event does not match', async () => {
     const { source } = await records.pipe(receiver.endpoint(200).url);
     const eventId = await records.accepted(source, '{"total":"twelve"}');
-    const work = async (page: Page) => {
+    await onPage(`/schemas/new?event=${eventId}`, { expected: REFUSED }, async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Orders with totals');
       // Before it is stored: what is wrong stands at its line, in the schema and in the payload.
       await typeCode(
@@ -165,8 +163,7 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
       await seen(page, /Payload matches/);
       await page.getByRole('button', { name: 'Create schema' }).click();
       await page.getByRole('heading', { name: 'Orders with totals', level: 1, exact: true }).waitFor();
-    };
-    await onPage(`/schemas/new?event=${eventId}`, work, { expected: REFUSED });
+    });
     const { pagination } = await hookyard.client.list('/api/schemas?search=orders-with');
     expect(pagination.total).to.equal(1);
   });

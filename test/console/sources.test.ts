@@ -17,7 +17,7 @@ const signed = (body: string, secret: string) => ({
 
 describeConsole('the pages of sources', ({ hookyard, records }) => {
   it('make a source for a provider, as its instructions say, and it takes what that provider signs', async () => {
-    const work = async (page: Parameters<typeof seen>[0]) => {
+    await onPage('/sources/new', { expected: /Failed to load resource.* 400/ }, async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Console GitHub');
       await page.getByLabel('Method').selectOption('provider');
       // Nothing is found and chosen: the form is sent, and the error is short.
@@ -46,8 +46,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
       await page.getByRole('button', { name: 'Send test webhook' }).click();
       await seen(page, 'Test webhook accepted: signature verified');
       await page.getByRole('status').getByText('Not routed').waitFor();
-    };
-    await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
+    });
     const { data } = await hookyard.client.list<SourceView & { idempotencyKey: object }>(
       `${hookyard.base}/sources?search=console-github`,
     );
@@ -88,7 +87,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
   });
 
   it('make a source for any other sender, whose signature is described', async () => {
-    const work = async (page: Parameters<typeof seen>[0]) => {
+    await onPage('/sources/new', { expected: /Failed to load resource.* 400/ }, async (page) => {
       const name = page.getByLabel('Name', { exact: false }).first();
       await page.getByLabel('Method').selectOption('hmac_template');
       // The first field that was refused has the focus, and keeps it while it is corrected.
@@ -105,8 +104,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
       await page.getByRole('button', { name: 'Create source' }).click();
       await page.getByRole('heading', { name: 'Console Described', level: 1, exact: true }).waitFor();
       await seen(page, 'HMAC sha256');
-    };
-    await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
+    });
     const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-described`);
     const [source] = data;
     if (!source) throw new Error('there is no source');
@@ -179,19 +177,15 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
       await expectUsable(page);
     });
     const token = await keyWith('sources:read', 'events:read');
-    await onPage(
-      `/sources/${source.id}`,
-      async (page) => {
-        await page.getByRole('tab', { name: 'Refused webhooks' }).click();
-        await page
-          .getByRole('region', { name: 'Refused', exact: true })
-          .getByRole('cell', { name: 'Signature', exact: true })
-          .click();
-        await seen(page, /Requires the payloads:read scope/);
-        expect(await page.getByText('somebody').count()).to.equal(0);
-      },
-      { token },
-    );
+    await onPage(`/sources/${source.id}`, { token }, async (page) => {
+      await page.getByRole('tab', { name: 'Refused webhooks' }).click();
+      await page
+        .getByRole('region', { name: 'Refused', exact: true })
+        .getByRole('cell', { name: 'Signature', exact: true })
+        .click();
+      await seen(page, /Requires the payloads:read scope/);
+      expect(await page.getByText('somebody').count()).to.equal(0);
+    });
   });
 
   it('rotate a secret: both are good until the overlap ends', async () => {
@@ -245,8 +239,8 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
 
   it('show not the whole ingest URL to a key that may only read', async () => {
     const { id } = await records.source({ ingestToken: 'required', name: 'Looked at' });
-    await onPage(`/sources/${id}`, (page) => seen(page, /^The full URL requires the sources:write /), {
-      token: await keyWith('read'),
-    });
+    await onPage(`/sources/${id}`, { token: await keyWith('read') }, (page) =>
+      seen(page, /^The full URL requires the sources:write /),
+    );
   });
 });

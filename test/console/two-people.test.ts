@@ -25,7 +25,7 @@ describeConsole('two people who change the same record', ({ hookyard, records, r
       const { id } = await make();
       const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
       const type = (page: Page, text: string) => page.getByLabel('Description', { exact: true }).fill(text);
-      const inBothTabs = (ours: Page) =>
+      await onPage(form(id), TOLD, (ours: Page) =>
         onPage(form(id), async (theirs) => {
           await type(ours, 'ours');
           await type(theirs, 'theirs');
@@ -45,14 +45,14 @@ describeConsole('two people who change the same record', ({ hookyard, records, r
           await ours.getByRole('button', { name: 'Keep my changes' }).click();
           await save(ours);
           await until('our change', async () => (await read(id)).description === 'ours');
-        });
-      await onPage(form(id), inBothTabs, TOLD);
+        }),
+      );
     });
 
     if (name !== 'filter') {
       it(`${name}: it is not disabled as it was before somebody changed it`, async () => {
         const { id } = await make();
-        const work = async (page: Page) => {
+        await onPage(shown(id), TOLD, async (page) => {
           const disable = page.getByRole('dialog').getByRole('button', { name: /^Disable / });
           await choose(page, 'Disable');
           const change = await heldChange(page);
@@ -65,8 +65,7 @@ describeConsole('two people who change the same record', ({ hookyard, records, r
           await seen(page, /Renamed meanwhile/);
           await disable.click();
           await until('it to be disabled', async () => !(await read(id)).enabled);
-        };
-        await onPage(shown(id), work, TOLD);
+        });
       });
     }
   }

@@ -39,7 +39,7 @@ describeConsole('the pages of issues, alert channels and replays', ({ hookyard, 
   it('make an alert channel, test it, see that it fails, mend it, and delete it', async () => {
     let isWell = false;
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 403, body: 'not <b>allowed</b>' }));
-    const work = async (page: Parameters<typeof seen>[0]) => {
+    await onPage('/alert-channels/new', { expected: /Failed to load resource.* 400/ }, async (page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Desk alerts');
       await page.getByLabel('Type').selectOption('webhook');
       await page.getByRole('textbox', { name: 'URL', exact: true }).fill(endpoint.url);
@@ -64,8 +64,7 @@ describeConsole('the pages of issues, alert channels and replays', ({ hookyard, 
       await page.getByLabel('Threshold (failures)').fill('3');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('heading', { name: 'Desk alerts', level: 1, exact: true }).waitFor();
-    };
-    await onPage('/alert-channels/new', work, { expected: /Failed to load resource.* 400/ });
+    });
     const { data } = await hookyard.client.list('/api/alert-channels?search=desk%20alerts');
     expect(data[0]).to.include({ type: 'webhook', afterCount: 3 });
     expect(data[0]?.kinds).to.deep.equal(['quota_reached']);

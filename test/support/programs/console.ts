@@ -155,8 +155,11 @@ async function openConsole(path: string, options: OpenOptions = {}): Promise<Ope
   };
 }
 
+type Work = (page: Page) => Promise<void>;
+
 /** Opens a page, does something with it, and closes it. */
-export async function onPage(path: string, work: (page: Page) => Promise<void>, options?: OpenOptions): Promise<void> {
+export async function onPage(path: string, ...given: [Work] | [OpenOptions, Work]): Promise<void> {
+  const [options, work] = given.length === 1 ? [{}, given[0]] : given;
   const opened = await openConsole(path, options);
   try {
     await work(opened.page);
