@@ -4,6 +4,7 @@ import { type DueMessage, finishMessage, giveUpMessage } from '../../db/messages
 import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { selectRows, selectValue } from '../support/database/sql.ts';
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 const REASON = 'The channel returned 410';
@@ -55,10 +56,8 @@ describe('alerts that do not arrive', () => {
     expect(await giveUpMessage(pool, key, 'The channel returned 410')).to.deep.equal(given);
     expect(await giveUpMessage(pool, key, 'The channel returned 410'), 'a repeat').to.equal(null);
     const state = async () => {
-      const { rows } = await pool.query<{ failing: boolean; error: string | null }>(
-        'select failing_since is not null as failing, last_error as error from alert_channels where id = $1',
-        [broken.id],
-      );
+      const rows = await selectRows<{ failing: boolean; error: string | null }>(pool)`select failing_since is not null
+        as failing, last_error as error from alert_channels where id = ${broken.id}`;
       return rows[0];
     };
     expect(await state()).to.deep.equal({ failing: true, error: 'The channel returned 410' });
@@ -146,11 +145,8 @@ describe('alerts that do not arrive', () => {
     expect(await round()).to.have.length(9);
   });
 
-  async function about(message: DueMessage | undefined): Promise<string | undefined> {
-    const { rows } = await pool.query<{ id: string }>(
-      'select failing_channel_id as id from messages where organization_id = $1 and id = $2',
-      [message?.organizationId, message?.messageId],
-    );
-    return rows[0]?.id;
+  function about(message: DueMessage | undefined): Promise<string | undefined> {
+    return selectValue<string>(pool)`select failing_channel_id as id from messages
+      where organization_id = ${message?.organizationId} and id = ${message?.messageId}`;
   }
 });

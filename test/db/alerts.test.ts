@@ -9,6 +9,7 @@ import { LOCKS } from '../../db/sql/rules.ts';
 import { announcements } from '../../worker/loops/due-workflows.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
@@ -142,11 +143,9 @@ describe('alerts that are due', () => {
 
   it('are looked for in fewer channels at a time where there are many issues', async () => {
     const owner = await organization();
-    await pool.query(
-      `insert into issues (id, organization_id, kind, cause, first_seen_at, last_seen_at, count)
-       select 'iss_' || lpad(n::text, 28, '0'), $1, 'delivery_failing', n::text, now(), now(), 1 from generate_series(1, 1000) n`,
-      [owner],
-    );
+    await execute(pool)`insert into issues (id, organization_id, kind, cause, first_seen_at, last_seen_at, count)
+      select 'iss_' || lpad(n::text, 28, '0'), ${owner}, 'delivery_failing', n::text, now(), now(), 1
+      from generate_series(1, 1000) n`;
     const channels: string[] = [];
     for (let n = 0; n < 30; n += 1) channels.push((await channel({ kinds: ['circuit_open'] }, owner)).id);
     const other = await channel();
@@ -169,9 +168,8 @@ describe('alerts that are due', () => {
     await issue(organizationId);
     await round();
     await pool.query('delete from alert_channels where id = $1', [id]);
-    const { rows } = await pool.query(
-      'select (select count(*)::int from messages) as messages, (select count(*)::int from alert_announcements) as told',
-    );
+    const rows = await selectRows(pool)`select (select count(*)::int from messages) as messages, (select count(*)::int
+      from alert_announcements) as told`;
     expect(rows).to.deep.equal([{ messages: 0, told: 0 }]);
   });
 });

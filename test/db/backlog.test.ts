@@ -4,6 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import { backlogBounds, countWaiting } from '../../db/organizations/backlog.ts';
 import { queueDelivery } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('the backlog', () => {
   const { database } = useDatabase('backlog');
@@ -16,10 +17,8 @@ describe('the backlog', () => {
     const retryingInTurn = await queueDelivery(pool, newId('dlv'), 'waiting');
     const retrying = { ...retryingInTurn, deliveryId: newId('dlv') };
     for (const { deliveryId, organizationId, destinationId } of [retryingInTurn, retrying]) {
-      await pool.query(
-        'insert into retrying_deliveries (delivery_id, organization_id, destination_id) values ($1, $2, $3)',
-        [deliveryId, organizationId, destinationId],
-      );
+      await execute(pool)`insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+        values (${deliveryId}, ${organizationId}, ${destinationId})`;
     }
     const { total, own, destinations } = await countWaiting(pool);
     expect(total).to.equal(5);

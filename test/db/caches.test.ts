@@ -9,6 +9,7 @@ import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { senderOf } from '../../providers/index.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const MOST = 3;
 const OTHERS = 3 * MOST;
@@ -25,15 +26,10 @@ describe('of more than a process keeps', () => {
       `insert into organizations (id, slug, name, plan) values ('${organizationId}', 'acme', 'Acme', 'business')`,
     );
     for (const slug of ['busy', ...others]) {
-      await database.pool.query('insert into sources (id, organization_id, name, slug) values ($1, $2, $3, $3)', [
-        newId('src'),
-        organizationId,
-        slug,
-      ]);
-      await database.pool.query(
-        `insert into transforms (id, organization_id, name, slug, type, code) values ($1, $2, 'before', $1, 'jsonata', '$')`,
-        [slug, organizationId],
-      );
+      await execute(database.pool)`insert into sources (id, organization_id, name, slug)
+        values (${newId('src')}, ${organizationId}, ${slug}, ${slug})`;
+      await execute(database.pool)`insert into transforms (id, organization_id, name, slug, type, code)
+        values (${slug}, ${organizationId}, 'before', ${slug}, 'jsonata', '$')`;
     }
   });
 
@@ -93,10 +89,8 @@ describe('of more than a process keeps', () => {
   it('a name that was tried in vain is found once it is there', async () => {
     const routing = createRoutingCache(database.pool, reader);
     expect(await routing.get('acme', 'late')).to.equal(null);
-    await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Late', 'late')`, [
-      newId('src'),
-      organizationId,
-    ]);
+    await execute(database.pool)`insert into sources (id, organization_id, name, slug)
+      values (${newId('src')}, ${organizationId}, 'Late', 'late')`;
     expect(await routing.get('acme', 'late'), 'may be out of date').to.equal(null);
     expect((await routing.getCurrent('acme', 'late'))?.enabled).to.equal(true);
     routing.forget('acme', 'late');

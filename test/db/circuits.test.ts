@@ -13,6 +13,7 @@ import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const PARALLEL = 16;
 
@@ -26,11 +27,9 @@ describe('circuits in the database', () => {
 
   async function route(failureThreshold: number): Promise<{ id: string; destinationId: string }> {
     const made = { id: newId('rte'), destinationId: newId('dst') };
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
-       values ($1, $2, 'Orders to CRM', $3, $4, $5)`,
-      [made.id, organizationId, sourceId, [made.destinationId], failureThreshold],
-    );
+    await execute(pool)`
+      insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
+      values (${made.id}, ${organizationId}, 'Orders to CRM', ${sourceId}, ${[made.destinationId]}, ${failureThreshold})`;
     return made;
   }
 
@@ -139,16 +138,13 @@ describe('circuits in the database', () => {
       ['closed', () => wakeForgottenHolds(pool)],
     ] as const) {
       const made = await route(1);
-      await pool.query(`insert into circuits (route_id, organization_id, state, version) values ($1, $2, $3, 1)`, [
-        made.id,
-        organizationId,
-        state,
-      ]);
-      await pool.query(
-        `insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
-         values ($1, $2, $3, $4, $5, $6, 0, 0, false)`,
-        [made.id, newId('dlv'), organizationId, newId('evt'), sourceId, made.destinationId],
-      );
+      await execute(pool)`insert into circuits (route_id, organization_id, state, version)
+        values (${made.id}, ${organizationId}, ${state}, 1)`;
+      await execute(pool)`
+        insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id,
+        priority, shard, has_workflow)
+        values (${made.id}, ${newId('dlv')}, ${organizationId}, ${newId('evt')}, ${sourceId}, ${made.destinationId}, 0,
+        0, false)`;
       const { version } = await load(made.id);
       expect(await wake(made.id)).to.deep.equal([made.id]);
       await setWakeTime(pool, made.id, version, null);

@@ -8,6 +8,7 @@ import { InFlight } from '../../worker/relay/in-flight.ts';
 import { shareOut } from '../support/workflows/relays.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
+import { execute } from '../support/database/sql.ts';
 
 const LIMITS = { total: 200, perDestination: 50 };
 
@@ -25,17 +26,12 @@ describe('relays that claim', () => {
     const ids = destinationIds.flatMap((destinationId) =>
       Array.from({ length: each }, () => ({ destinationId, deliveryId: newId('dlv') })),
     );
-    await database.pool.query(
-      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-       select delivery, destination, $4, 'evt_1', 'src_1', 'rte_1', 0, shard
-       from unnest($1::text[], $2::text[], $3::int[]) as o(delivery, destination, shard)`,
-      [
-        ids.map(({ deliveryId }) => deliveryId),
-        ids.map(({ destinationId }) => destinationId),
-        ids.map(({ deliveryId }) => shardOf(deliveryId)),
-        organizationId,
-      ],
-    );
+    await execute(database.pool)`
+      insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+      select delivery, destination, ${organizationId}, 'evt_1', 'src_1', 'rte_1', 0, shard
+      from unnest(${ids.map(({ deliveryId }) => deliveryId)}::text[],
+      ${ids.map(({ destinationId }) => destinationId)}::text[],
+      ${ids.map(({ deliveryId }) => shardOf(deliveryId))}::int[]) as o(delivery, destination, shard)`;
   }
 
   interface Relay {
@@ -66,9 +62,8 @@ describe('relays that claim', () => {
   /** A destination that answers at once: its delivery leaves outbox and relay. */
   async function deliver(relay: Relay, rows: OutboxRow[]): Promise<void> {
     for (const { deliveryId } of rows) relay.inFlight.delete(deliveryId);
-    await database.pool.query('delete from outbox where delivery_id = any($1::text[])', [
-      rows.map(({ deliveryId }) => deliveryId),
-    ]);
+    await execute(database.pool)`delete from outbox
+      where delivery_id = any(${rows.map(({ deliveryId }) => deliveryId)}::text[])`;
   }
 
   for (const count of [2, 50])

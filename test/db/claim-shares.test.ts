@@ -7,6 +7,7 @@ import type { Held } from '../../worker/relay/shards.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { addWorkers, aloneRelay, shareOut } from '../support/workflows/relays.ts';
+import { execute } from '../support/database/sql.ts';
 
 const RELAYS = 50;
 const MOST = 100;
@@ -83,11 +84,10 @@ describe('claims of many relays', function () {
     await emptyOutbox(database.pool);
     const [idle, busy] = await shareOut(database.pool, ['idle', 'busy']);
     const insert = (id: string, priority: number, shard: number | undefined) =>
-      database.pool.query(
-        `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-         values ($1, 'dst_1', 'org_1', 'evt_1', 'src_1', 'rte_1', $2, $3)`,
-        [id, priority, shard],
-      );
+      execute(database.pool)`
+        insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority,
+        shard)
+        values (${id}, 'dst_1', 'org_1', 'evt_1', 'src_1', 'rte_1', ${priority}, ${shard})`;
     for (let n = 0; n < 500; n += 1) await insert(newId('dlv'), 10, busy?.shards[n % 32]);
     const own = newId('dlv');
     await insert(own, 0, idle?.shards[0]);

@@ -6,6 +6,7 @@ import { createPool, inTransaction, type Pool, type Queryable } from '../../db/c
 import { aloneRelay } from '../support/workflows/relays.ts';
 import type { Held } from '../../worker/relay/shards.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectValue } from '../support/database/sql.ts';
 
 const WAITING = 3000;
 const CLAIMED = 10;
@@ -24,21 +25,15 @@ describe('a claim', () => {
     createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
 
   const addWaiting = (from: number, to: number) =>
-    database.pool.query(
-      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-       select 'dlv_' || lpad(n::text, 26, '0'), d, 'org_1', 'evt_1', 'src_1', 'rte_1', n % 2, n % 64
-       from unnest($1::text[]) d, generate_series($2::int, $3::int) n`,
-      [destinationIds, from, to],
-    );
+    execute(database.pool)`
+      insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+      select 'dlv_' || lpad(n::text, 26, '0'), d, 'org_1', 'evt_1', 'src_1', 'rte_1', n % 2, n % 64
+      from unnest(${destinationIds}::text[]) d, generate_series(${from}::int, ${to}::int) n`;
 
   /** Rows of the outbox that this connection has read. They are counted before they are reported elsewhere. */
-  const rowsRead = async (db: Queryable) => {
-    const { rows } = await db.query<{ count: number }>(
-      `select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as count
-       from pg_stat_xact_user_tables where relname = 'outbox'`,
-    );
-    return rows[0]?.count ?? 0;
-  };
+  const rowsRead = (db: Queryable) =>
+    selectValue<number>(db)`select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as count
+      from pg_stat_xact_user_tables where relname = 'outbox'`;
 
   const claim = (pool: Pool, inFlight: string[] = []) =>
     inTransaction(pool, async (db) => {

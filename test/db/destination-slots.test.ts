@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
 import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
+import { execute } from '../support/database/sql.ts';
 
 const ID = 'dst_1';
 
@@ -40,10 +41,9 @@ describe('slots of destinations', () => {
   it('go with the session of a worker that dies, which is told so if it lives', async () => {
     const [one, other] = [open(), open()];
     await take(one, 1);
-    await database.pool.query(
-      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database
-         where datname = current_database())`,
-    );
+    await execute(database.pool)`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database
+      where datname = current_database())`;
     await until('it to know', () => lost === 1);
     expect(await take(other, 1)).to.deep.equal([ID]);
     expect(await take(one, 1), 'by a new session').to.deep.equal([]);

@@ -10,6 +10,7 @@ import {
 } from '../../db/replay/event-replays.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { useStarted } from '../support/use-hookyard.ts';
+import { execute, selectColumn } from '../support/database/sql.ts';
 
 describe('records of replays', () => {
   const db = useStarted(ReplayDatabase.make);
@@ -40,9 +41,8 @@ describe('records of replays', () => {
       await db.renew();
       const { replayId } = await db.startReplay();
       // Due for longer than the one.
-      await db.pool.query(`update event_replays set due_at = now() - interval '1 minute' where organization_id = $1`, [
-        greedy,
-      ]);
+      await execute(db.pool)`update event_replays set due_at = now() - interval '1 minute'
+        where organization_id = ${greedy}`;
       const claimed = await claimEventReplays(db.pool, 5);
       expect(claimed.map(({ organizationId }) => organizationId).filter((id) => id === greedy)).to.have.length(4);
       expect(claimed.map((each) => each.replayId)).to.include(replayId);
@@ -72,16 +72,10 @@ describe('records of replays', () => {
     const [old, recent, open] = [await db.startReplay(), await db.startReplay(), await db.startReplay()];
     await db.run(old);
     await db.run(recent);
-    await db.pool.query(`update event_replays set finished_at = now() - interval '91 days' where id = $1`, [
-      old.replayId,
-    ]);
-    const left = async () => {
-      const { rows } = await db.pool.query<{ id: string }>(
-        'select id from event_replays where organization_id = $1 order by id',
-        [db.organizationId],
-      );
-      return rows.map(({ id }) => id);
-    };
+    await execute(db.pool)`
+      update event_replays set finished_at = now() - interval '91 days' where id = ${old.replayId}`;
+    const left = () => selectColumn<string>(db.pool)`select id from event_replays
+      where organization_id = ${db.organizationId} order by id`;
     await forgetEventReplays(db.pool, 0);
     expect(await left()).to.have.length(3);
     await forgetEventReplays(db.pool, 90);

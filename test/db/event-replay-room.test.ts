@@ -9,6 +9,7 @@ import { cannotValidate } from '../../db/replay/targets.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { useStarted } from '../support/use-hookyard.ts';
+import { execute, selectRows, selectValue } from '../support/database/sql.ts';
 
 const LIMITS = {
   HOOKYARD_MAX_BACKLOG: 40,
@@ -29,12 +30,8 @@ describe('the pages of a replay and the backlog', () => {
   const page = (key: EventReplayKey, number: number, limits: Parameters<typeof createReplayRoom>[1] = LIMITS) =>
     makePage(db.pool, key, number, cannotValidate, createReplayRoom(db.pool, limits));
   const limit = (changes: Parameters<typeof setLimits>[2]) => setLimits(db.pool, db.organizationId, changes);
-  async function waitsFor({ replayId }: EventReplayKey): Promise<string | null> {
-    const { rows } = await db.pool.query<{ waits_for: string | null }>(
-      'select waits_for from event_replays where id = $1',
-      [replayId],
-    );
-    return rows[0]?.waits_for ?? null;
+  function waitsFor({ replayId }: EventReplayKey): Promise<string | null> {
+    return selectValue<string | null>(db.pool)`select waits_for from event_replays where id = ${replayId}`;
   }
 
   /**
@@ -42,12 +39,12 @@ describe('the pages of a replay and the backlog', () => {
    * is planned.
    */
   async function planned(first: EventReplayKey, second: EventReplayKey) {
-    const { rows } = await db.pool.query<{ rests: number; behind: number; takes: number }>(
-      `select extract(epoch from a.page_at - a.started_at)::float8 as rests, extract(epoch from b.page_at - a.page_at)::float8 as behind,
-              extract(epoch from o.replays_planned_until - b.page_at)::float8 as takes
-       from event_replays a, event_replays b, organizations o where a.id = $1 and b.id = $2 and o.id = a.organization_id`,
-      [first.replayId, second.replayId],
-    );
+    const rows = await selectRows<{ rests: number; behind: number; takes: number }>(db.pool)`
+      select extract(epoch from a.page_at - a.started_at)::float8 as rests, extract(epoch
+      from b.page_at - a.page_at)::float8 as behind,
+             extract(epoch from o.replays_planned_until - b.page_at)::float8 as takes
+      from event_replays a, event_replays b, organizations o where a.id = ${first.replayId}
+      and b.id = ${second.replayId} and o.id = a.organization_id`;
     const [row] = rows;
     if (!row) throw new Error('no such replays');
     return row;
@@ -55,11 +52,9 @@ describe('the pages of a replay and the backlog', () => {
 
   /** So many deliveries of the organization wait for another destination. */
   async function wait(organizationId: string, count: number): Promise<void> {
-    await db.pool.query(
-      `insert into outbox (delivery_id, organization_id, event_id, source_id, destination_id, priority, shard)
-       select 'dlv_' || n, $1, 'evt_1', 'src_1', 'dst_1', 0, 0 from generate_series(1, $2) n`,
-      [organizationId, count],
-    );
+    await execute(db.pool)`
+      insert into outbox (delivery_id, organization_id, event_id, source_id, destination_id, priority, shard)
+      select 'dlv_' || n, ${organizationId}, 'evt_1', 'src_1', 'dst_1', 0, 0 from generate_series(1, ${count}) n`;
   }
 
   it('end before the first event without room, and continue when there is some', async () => {
@@ -108,10 +103,8 @@ describe('the pages of a replay and the backlog', () => {
     const key = await db.startReplay({}, 100);
     await limit({ deliveriesPerEvent: 1 });
     const routeId = newId('rte');
-    await db.pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'Another', $3, array[$4])`,
-      [routeId, db.organizationId, db.sourceId, db.destinationId],
-    );
+    await execute(db.pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
+      values (${routeId}, ${db.organizationId}, 'Another', ${db.sourceId}, array[${db.destinationId}])`;
     const { progress } = await page(key, 1);
     expect(progress).to.include({ pages: 0, eventsReplayed: 0 });
     expect(progress.waitsFor).to.include('more than 1 delivery;').and.include('limit deliveriesPerEvent');
@@ -127,10 +120,8 @@ describe('the pages of a replay and the backlog', () => {
     const first = await page(keys[0], 1);
     expect(first.progress).to.include({ status: 'running', pages: 1, deliveriesCreated: 1 });
     // Others have planned the next hour.
-    await db.pool.query(
-      `update organizations set replays_planned_until = replays_planned_until + interval '1 hour' where id = $1`,
-      [db.organizationId],
-    );
+    await execute(db.pool)`update organizations set replays_planned_until = replays_planned_until + interval '1 hour'
+      where id = ${db.organizationId}`;
     const second = await page(keys[1], 1);
     expect(second.deliveries).to.deep.equal([]);
     expect(second.progress).to.include({ status: 'running', pages: 0 });

@@ -4,6 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { useStarted } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const MIB = 1024 * 1024;
 
@@ -42,16 +43,11 @@ describe('pages of a replay', () => {
 
   it('make no more than some hundred deliveries in a page, and all in the end', async () => {
     const others = Array.from({ length: 19 }, () => newId('dst'));
-    await db.pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       select other, organization_id, other, other, type, url, method, auth_type, timeout_ms, retry_policy
-       from unnest($2::text[]) as other, destinations where id = $1`,
-      [db.destinationId, others],
-    );
-    await db.pool.query('update routes set destination_ids = destination_ids || $2 where id = $1', [
-      db.routeId,
-      others,
-    ]);
+    await execute(db.pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      select other, organization_id, other, other, type, url, method, auth_type, timeout_ms, retry_policy
+      from unnest(${others}::text[]) as other, destinations where id = ${db.destinationId}`;
+    await execute(db.pool)`update routes set destination_ids = destination_ids || ${others} where id = ${db.routeId}`;
     await db.storeEvents(...many(60));
     const seen = await db.run(await db.startReplay({}, 100));
     expect(seen.map(({ eventsReplayed, deliveriesCreated }) => [eventsReplayed, deliveriesCreated])).to.deep.equal([

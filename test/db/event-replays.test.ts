@@ -8,6 +8,7 @@ import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 import { removeRoute } from '../support/rows.ts';
 import { useStarted } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
@@ -30,10 +31,8 @@ describe('pages of a replay', () => {
       eventsUnroutable: 0,
     });
     expect(await db.replayedEvents()).to.deep.equal(ids);
-    const { rows } = await db.pool.query(
-      'select distinct status, deliveries_count from events where organization_id = $1',
-      [db.organizationId],
-    );
+    const rows = await selectRows(db.pool)`select distinct status, deliveries_count from events
+      where organization_id = ${db.organizationId}`;
     expect(rows).to.deep.equal([{ status: 'pending', deliveries_count: 1 }]);
   });
 
@@ -113,10 +112,8 @@ describe('pages of a replay', () => {
   it('hold no connection and no lock while a schema validates, and are none if a cancel comes first', async () => {
     await db.storeEvents(...many(3));
     const schemaId = newId('sch');
-    await db.pool.query(`insert into schemas (id, organization_id, name, slug, schema) values ($1, $2, $1, $1, '{}')`, [
-      schemaId,
-      db.organizationId,
-    ]);
+    await execute(db.pool)`insert into schemas (id, organization_id, name, slug, schema)
+      values (${schemaId}, ${db.organizationId}, ${schemaId}, ${schemaId}, '{}')`;
     await db.pool.query('update routes set schema_id = $2 where id = $1', [db.routeId, schemaId]);
     const key = await db.startReplay();
     const own = createPool(db.databaseUrl, oneConnection);

@@ -7,6 +7,7 @@ import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../supp
 import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { selectValue } from '../support/database/sql.ts';
 
 describe('the writer of events, when the connection to PostgreSQL breaks', () => {
   const { database, pool } = useDatabase('writer');
@@ -122,11 +123,10 @@ describe('the writer of events, when the connection to PostgreSQL breaks', () =>
   /** Waits until so many statements that store events wait for another one. */
   function statementsWait(count: number): Promise<unknown> {
     return until(`${count} statements to wait`, async () => {
-      const { rows } = await pool.query<{ waiting: number }>(
-        `select count(*) as waiting from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`,
+      return (
+        (await selectValue<number>(pool)`select count(*) as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`) === count
       );
-      return rows[0]?.waiting === count;
     });
   }
 });

@@ -11,6 +11,7 @@ import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { recount, type Refusal, told } from '../support/database/figure-recount.ts';
 import { type HistoryOwner, makeOwner, recordOutcome, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -190,18 +191,16 @@ describe('Figures of organizations', () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
     for (const daysAgo of [30, 40]) {
-      await pool.query(
-        `insert into ledger_entries (organization_id, bucket, destination_id, route_id, source_id, code, attempts, delivered)
-         values ($1, date_bin('1 day', now(), 'epoch') - make_interval(days => $2), 'dst_gone', $3, $4, 200, 1, 1)`,
-        [owner.organizationId, daysAgo, route?.id, route?.sourceId],
-      );
+      await execute(pool)`
+        insert into ledger_entries (organization_id, bucket, destination_id, route_id, source_id, code, attempts,
+        delivered)
+        values (${owner.organizationId}, date_bin('1 day', now(), 'epoch') - make_interval(days => ${daysAgo}),
+        'dst_gone', ${route?.id}, ${route?.sourceId}, 200, 1, 1)`;
     }
     await rollUpAll(pool);
     await mergeAll(pool);
-    const { rows } = await pool.query(
-      'select step, sum(delivered)::int as delivered from rollups where organization_id = $1 group by 1 order by 1',
-      [owner.organizationId],
-    );
+    const rows = await selectRows(pool)`select step, sum(delivered)::int as delivered from rollups
+      where organization_id = ${owner.organizationId} group by 1 order by 1`;
     expect(rows).to.deep.equal([
       { step: 0, delivered: 2 },
       { step: 3600, delivered: 1 },
@@ -243,9 +242,8 @@ describe('Figures of organizations', () => {
     await exact();
     while ((await purgeStep(pool, route.sourceId)) !== null);
     await exact();
-    const { rows } = await pool.query(`select from rollups where source_id = $1 and destination_id = ''`, [
-      route.sourceId,
-    ]);
+    const rows = await selectRows(pool)`
+      select from rollups where source_id = ${route.sourceId} and destination_id = ''`;
     expect(rows).to.deep.equal([]);
   });
 });

@@ -24,6 +24,7 @@ import { insertSource } from '../support/database/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('held deliveries', () => {
   const { pool } = useDatabase('held');
@@ -43,11 +44,9 @@ describe('held deliveries', () => {
   /** A route whose circuit is open; two probes must succeed. */
   async function openRoute(): Promise<string> {
     const routeId = newId('rte');
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
-       values ($1, $2, 'Orders to CRM', $3, $4, 1)`,
-      [routeId, organizationId, sourceId, [destinationId]],
-    );
+    await execute(pool)`
+      insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
+      values (${routeId}, ${organizationId}, 'Orders to CRM', ${sourceId}, ${[destinationId]}, 1)`;
     await count(routeId, false);
     return routeId;
   }
@@ -57,11 +56,11 @@ describe('held deliveries', () => {
 
   async function delivery(routeId: string): Promise<string> {
     const [deliveryId, eventId] = [newId('dlv'), newId('evt')];
-    await pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted)
-       values ($1, $2, $3, $4, $5, $6, 0, 'pending', true)`,
-      [deliveryId, organizationId, eventId, sourceId, routeId, destinationId],
-    );
+    await execute(pool)`
+      insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
+      counted)
+      values (${deliveryId}, ${organizationId}, ${eventId}, ${sourceId}, ${routeId}, ${destinationId}, 0, 'pending',
+      true)`;
     return deliveryId;
   }
 
@@ -131,25 +130,19 @@ describe('held deliveries', () => {
     it(`become the probe after those to other destinations, when their destination ${what}`, async () => {
       const routeId = await openRoute();
       const slow = newId('dst');
-      await pool.query(
-        `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-         values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`,
-        [slow, organizationId],
-      );
-      await pool.query('update routes set destination_ids = destination_ids || $2::text where id = $1', [
-        routeId,
-        slow,
-      ]);
+      await execute(pool)`
+        insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms,
+        retry_policy)
+        values (${slow}, ${organizationId}, 'D', ${slow}, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`;
+      await execute(pool)`update routes set destination_ids = destination_ids || ${slow}::text where id = ${routeId}`;
       const first = await hold(routeId);
       await pool.query('update held_deliveries set destination_id = $2 where delivery_id = $1', [first, slow]);
       const second = await hold(routeId);
       expect(await nextProbe(pool, routeId)).to.equal(first);
       await pool.query(`update destinations set ${change} where id = $1`, [slow]);
-      await pool.query(
-        `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, priority, shard)
-         values ($1, $2, $3, $4, $5, 0, 0)`,
-        [newId('dlv'), slow, organizationId, newId('evt'), sourceId],
-      );
+      await execute(pool)`
+        insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, priority, shard)
+        values (${newId('dlv')}, ${slow}, ${organizationId}, ${newId('evt')}, ${sourceId}, 0, 0)`;
       expect(await nextProbe(pool, routeId)).to.equal(second);
       await pool.query('delete from held_deliveries where delivery_id = $1', [second]);
       expect(await nextProbe(pool, routeId)).to.equal(first);

@@ -2,12 +2,6 @@
 // that changes rows continues.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { maintain } from '../../activities/maintenance/index.ts';
-import { unusedTemporal } from '../support/servers/unused-temporal.ts';
-import { createLog } from '../../core/process/log.ts';
-import { readSettings } from '../../core/config/config.ts';
-import { TUNING } from '../../core/config/tuning.ts';
-import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { eventSelection, listEvents } from '../../db/history/events.ts';
@@ -23,8 +17,10 @@ import {
   type StoredEvent,
   storeEvent,
 } from '../support/database/history.ts';
+import { maintainOnce } from '../support/database/housekeeping.ts';
 import { agrees, agreesByCursor, selections } from '../support/database/recount.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const HOUR = 3_600_000;
 const DAYS = 3;
@@ -72,11 +68,10 @@ describe('Lists of history', () => {
 
   it('search payloads exactly, or say how far they came', async () => {
     const selection = eventSelection(owner.organizationId, { payloadPattern: '%kind 1%' });
-    const { rows } = await pool.query<{ id: string }>(
-      `select e.id from events e join sources s on s.id = e.source_id join event_payloads p on p.event_id = e.id
-       where e.organization_id = $1 and convert_from(p.body, 'UTF8') like '%Kind 1%' order by e.id desc`,
-      [owner.organizationId],
-    );
+    const rows = await selectRows<{ id: string }>(pool)`
+      select e.id from events e join sources s on s.id = e.source_id join event_payloads p on p.event_id = e.id
+      where e.organization_id = ${owner.organizationId} and convert_from(p.body, 'UTF8') like '%Kind 1%'
+      order by e.id desc`;
     expect(rows.length).to.be.above(20);
     const expected = rows.map(({ id }) => id);
     for (const page of PAGES) {
@@ -171,10 +166,7 @@ describe('Lists of history', () => {
     const [, , doomed] = owner.routes;
     await deleteSource(pool, owner.organizationId, doomed?.sourceId ?? '');
     await agreesInAll();
-    const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
-    const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
-    const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
-    while (await maintain({ pool, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log }));
+    while (await maintainOnce(pool));
     await agreesInAll();
   });
 

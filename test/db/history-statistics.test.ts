@@ -7,6 +7,7 @@ import { purgeStep } from '../../db/operations/source-purges.ts';
 import { makeOwner, recordOutcome, storeEvent, firstRoute } from '../support/database/history.ts';
 import { rollUpAll } from '../support/database/roll-up.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const HOUR = 3_600_000;
 
@@ -61,10 +62,8 @@ describe('Statistics of history', () => {
     expect(await totals()).to.deep.equal([60, 60]);
     expect((await routed()).lastEventAt).to.deep.equal(receivedAt);
     expect(await routeStatistics(pool, route.id, 2)).to.include({ eventsRouted: 60 });
-    const { rows } = await pool.query<{ rolledUp: number }>(
-      `select count(*)::int as "rolledUp" from rollups where organization_id = $1`,
-      [owner.organizationId],
-    );
+    const rows = await selectRows<{ rolledUp: number }>(pool)`select count(*)::int as "rolledUp" from rollups
+      where organization_id = ${owner.organizationId}`;
     // Of the source and its route the bucket and the total, and the day of the organization.
     expect(rows).to.deep.equal([{ rolledUp: 3 }]);
   });

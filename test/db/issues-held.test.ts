@@ -5,6 +5,7 @@ import type { Issue } from '../../core/messages/issues.ts';
 import { heldDeliveries } from '../../db/issues/held.ts';
 import { type HistoryOwner, makeOwner } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -41,22 +42,12 @@ describe('failed deliveries that an issue holds', () => {
     const [route] = owner.routes;
     const at = Date.now() - minutesAgo * MINUTE_MS;
     const ids = Array.from({ length: count }, () => newId('dlv', at));
-    await database.pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
-                               attempt_count, status_code, finished_at)
-       select id, $2, 'evt', $3, $4, $5, 0, $7, $6, $8, $9, now() from unnest($1::text[]) id`,
-      [
-        ids,
-        owner.organizationId,
-        route?.sourceId,
-        route?.id,
-        route?.destinationIds[0],
-        held,
-        status,
-        attempts,
-        statusCode,
-      ],
-    );
+    await execute(database.pool)`
+      insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
+      counted,
+                              attempt_count, status_code, finished_at)
+      select id, ${owner.organizationId}, 'evt', ${route?.sourceId}, ${route?.id}, ${route?.destinationIds[0]}, 0,
+      ${status}, ${held}, ${attempts}, ${statusCode}, now() from unnest(${ids}::text[]) id`;
     return ids;
   }
 

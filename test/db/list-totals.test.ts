@@ -8,6 +8,7 @@ import { inSnapshot } from '../../db/connections/pool.ts';
 import type { Selection } from '../../db/history/selection.ts';
 import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { fillHour, type Volume } from '../support/database/volume.ts';
+import { execute, selectRows, selectValue } from '../support/database/sql.ts';
 
 const ROWS = 126_000;
 const RARE = 60;
@@ -20,12 +21,9 @@ describe('totals of long lists', () => {
     database = await ownDatabase('totals', { statementTimeoutMs: 60_000 });
     volume = await fillHour(database.pool, ROWS, 1, 60);
     // Spread among the others.
-    await database.pool.query(
-      `update deliveries set status = 'failed', status_code = 503 where id = any(array(
-         select id from (select id, row_number() over (order by id) as n from deliveries where id like '%0000001') seconds
-         where n % (3600 / $1::int) = 1))`,
-      [RARE],
-    );
+    await execute(database.pool)`update deliveries set status = 'failed', status_code = 503 where id = any(array(
+      select id from (select id, row_number() over (order by id) as n from deliveries where id like '%0000001') seconds
+      where n % (3600 / ${RARE}::int) = 1))`;
   });
   after(() => database?.close());
 
@@ -63,12 +61,8 @@ describe('totals of long lists', () => {
     ]) {
       const { found, read } = await inSnapshot(database.pool, async (db) => {
         // Of this session: also of its transactions before, as long as it has not reported them.
-        const readSoFar = async () => {
-          const { rows } = await db.query<{ read: number }>(
-            `select sum(idx_tup_fetch + seq_tup_read)::int as read from pg_stat_xact_all_tables where relname ~ '^deliveries_'`,
-          );
-          return rows[0]?.read ?? 0;
-        };
+        const readSoFar = () => selectValue<number>(db)`select sum(idx_tup_fetch + seq_tup_read)::int as read
+          from pg_stat_xact_all_tables where relname ~ '^deliveries_'`;
         const before = await readSoFar();
         const found = await findPart(db, deliveries(filter), PAGE, 1000);
         return { found, read: (await readSoFar()) - before };
@@ -79,10 +73,8 @@ describe('totals of long lists', () => {
   });
 
   it('have pages up to where counting ends', async () => {
-    const { rows } = await database.pool.query<{ id: string }>(
-      'select id from deliveries order by id desc limit 20 offset $1',
-      [MOST_COUNTED - 20],
-    );
+    const rows = await selectRows<{ id: string }>(database.pool)`select id from deliveries
+      order by id desc limit 20 offset ${MOST_COUNTED - 20}`;
     const last = { limit: 20, offset: MOST_COUNTED - 20 };
     expect((await find(deliveries(), last)).ids).to.deep.equal(rows.map(({ id }) => id));
     expect((await find(deliveries({ sourceId: volume.sourceId }), last)).ids).to.deep.equal(rows.map(({ id }) => id));

@@ -28,6 +28,7 @@ import {
 } from '../support/database/history.ts';
 import { until } from '../support/until.ts';
 import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 // What is pruned must come first among the partitions: then those that are left have other numbers than before.
 const OLDER_DAYS = 3;
@@ -161,10 +162,8 @@ const cases: Record<string, Case> = {
   'removing the events of a source': {
     tables: ['deliveries', 'events'],
     prepare: (pool, { owner }) =>
-      pool.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
-        owner.routes[0]?.sourceId,
-        owner.organizationId,
-      ]),
+      execute(pool)`insert into source_purges (source_id, organization_id)
+        values (${owner.routes[0]?.sourceId}, ${owner.organizationId})`,
     act: (pool, { owner }) => purgeStep(pool, owner.routes[0]?.sourceId ?? ''),
     afterwards: GONE,
   },
@@ -247,9 +246,8 @@ describe('changes that had to wait', () => {
     const lock = (some: string[]) =>
       page.query('select id from events where id = any($1::text[]) order by id for update', [some]);
     try {
-      await group.query(
-        'set plan_cache_mode = force_generic_plan; set enable_hashjoin = on; set enable_mergejoin = off; set enable_nestloop = off',
-      );
+      await execute(group)`set plan_cache_mode = force_generic_plan; set enable_hashjoin = on;
+        set enable_mergejoin = off; set enable_nestloop = off`;
       await page.query('begin');
       await lock(ids.slice(0, 1));
       const cancelling = cancelDeliveries(group, {
@@ -276,9 +274,8 @@ async function planAsIfLarge(pool: Pool, name: string): Promise<void> {
 }
 
 async function someoneWaits(pool: Pool): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
+  const { rowCount } = await execute(pool)`select from pg_stat_activity where datname = current_database()
+    and wait_event_type = 'Lock'`;
   return rowCount === 1;
 }
 
@@ -358,16 +355,10 @@ function freeze(pool: Pool, world: World): Promise<unknown> {
 /** Deliveries of today and of tomorrow, of the event of yesterday. */
 async function replaceByYounger(pool: Pool, world: World): Promise<void> {
   world.deliveryIds = [newId('dlv'), newId('dlv', Date.now() + DAY_MS)];
-  await pool.query(
-    `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted)
-     select id, $2, $3, $4, $5, $6, 0, 'delivered', true from unnest($1::text[]) as id`,
-    [
-      world.deliveryIds,
-      world.owner.organizationId,
-      world.events[0]?.id,
-      world.owner.routes[0]?.sourceId,
-      world.routeId,
-      world.events[0]?.deliveries[0]?.destinationId,
-    ],
-  );
+  await execute(pool)`
+    insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
+    counted)
+    select id, ${world.owner.organizationId}, ${world.events[0]?.id}, ${world.owner.routes[0]?.sourceId},
+    ${world.routeId}, ${world.events[0]?.deliveries[0]?.destinationId}, 0, 'delivered', true
+    from unnest(${world.deliveryIds}::text[]) as id`;
 }

@@ -12,6 +12,7 @@ import {
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { queueDelivery } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const KEPT = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
 
@@ -48,29 +49,20 @@ describe('the figures of the metrics', () => {
     const due = await queueDelivery(pool);
     await queueDelivery(pool, newId('dlv'), 'waiting');
     const ofSuspended = await queueDelivery(pool);
-    await pool.query(
-      `insert into organizations (id, slug, name, plan, suspended_at) values ($1, 'suspended', 'Suspended', 'free', now())`,
-      [ofSuspended.organizationId],
-    );
+    await execute(pool)`insert into organizations (id, slug, name, plan, suspended_at)
+      values (${ofSuspended.organizationId}, 'suspended', 'Suspended', 'free', now())`;
     const inFile = await queueDelivery(pool);
-    await pool.query('update outbox set destination_id = $2 where delivery_id = $1', [
-      inFile.deliveryId,
-      newId('dst_wh'),
-    ]);
+    await execute(pool)`update outbox set destination_id = ${newId('dst_wh')} where delivery_id = ${inFile.deliveryId}`;
     const limited = await queueDelivery(pool);
     // Its destination has no record here.
     await pool.query('alter table rate_limits drop constraint rate_limits_destination_id_fkey');
-    await pool.query(`insert into rate_limits (destination_id, next_at) values ($1, now() + interval '1 hour')`, [
-      limited.destinationId,
-    ]);
-    await pool.query(`update outbox set entered_at = now() - interval '90 seconds' where delivery_id = $1`, [
-      due.deliveryId,
-    ]);
+    await execute(pool)`insert into rate_limits (destination_id, next_at)
+      values (${limited.destinationId}, now() + interval '1 hour')`;
+    await execute(pool)`update outbox set entered_at = now() - interval '90 seconds'
+      where delivery_id = ${due.deliveryId}`;
     const retrying = await queueDelivery(pool, newId('dlv'), 'waiting');
-    await pool.query(
-      'insert into retrying_deliveries (delivery_id, organization_id, destination_id) values ($1, $2, $3)',
-      [retrying.deliveryId, retrying.organizationId, retrying.destinationId],
-    );
+    await execute(pool)`insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+      values (${retrying.deliveryId}, ${retrying.organizationId}, ${retrying.destinationId})`;
     const found = await figures();
     expect(found).to.include({ due: 1, retrying: 1, waiting: (await countWaiting(pool)).total });
     expect(found.oldestDueAge).to.be.within(90, 90 + 600);

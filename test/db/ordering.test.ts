@@ -16,9 +16,11 @@ import { type AttemptResult, recordResults } from '../../db/hot-path/record-resu
 import { storeEvents } from '../../db/hot-path/store-events.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
+import { attemptResult } from '../support/database/history.ts';
 import { routedEvent } from '../support/database/new-events.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { createRandom } from '../torture/random.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const ROUNDS = 100;
 const AT_ONCE = 4;
@@ -42,9 +44,8 @@ describe('ordering keys', () => {
   });
   beforeEach(async () => {
     await database.renew();
-    await database.pool.query(
-      `update routes set ordering = '{"key":"payload.key","missingKey":"unordered","onExhausted":"hold","holdSeconds":60}'`,
-    );
+    await execute(database.pool)`update routes
+      set ordering = '{"key":"payload.key","missingKey":"unordered","onExhausted":"hold","holdSeconds":60}'`;
   });
   after(() => database.close());
 
@@ -65,47 +66,29 @@ describe('ordering keys', () => {
     return events.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
   }
 
-  async function deliveries(): Promise<Row[]> {
-    const { rows } = await database.pool.query<Row>(
-      `select id, event_id as "eventId", destination_id as "destinationId", status, attempt_count as attempts,
-              order_number::int as number, order_hash as hash
-       from deliveries where organization_id = $1 order by destination_id, order_hash, order_number, id`,
-      [database.organizationId],
-    );
-    return rows;
+  function deliveries(): Promise<Row[]> {
+    return selectRows<Row>(database.pool)`
+      select id, event_id as "eventId", destination_id as "destinationId", status, attempt_count as attempts,
+             order_number::int as number, order_hash as hash
+      from deliveries where organization_id = ${database.organizationId}
+      order by destination_id, order_hash, order_number, id`;
   }
 
   /** Those that a relay or a workflow would attempt now. */
   async function attempted(): Promise<Set<string>> {
-    const { rows } = await database.pool.query<{ id: string }>(
-      `select delivery_id as id from outbox where organization_id = $1
-       union select delivery_id from retrying_deliveries where organization_id = $1
-       union select delivery_id from held_deliveries where organization_id = $1`,
-      [database.organizationId],
-    );
+    const rows = await selectRows<{ id: string }>(database.pool)`
+      select delivery_id as id from outbox where organization_id = ${database.organizationId}
+      union select delivery_id from retrying_deliveries where organization_id = ${database.organizationId}
+      union select delivery_id from held_deliveries where organization_id = ${database.organizationId}`;
     return new Set(rows.map(({ id }) => id));
   }
 
   const isOpen = ({ status }: Row) => ['pending', 'retrying', 'circuit_open'].includes(status);
 
   const result = (row: Row, fields: Partial<AttemptResult>): AttemptResult => ({
-    deliveryId: row.id,
-    eventId: row.eventId,
-    attemptNumber: row.attempts + 1,
-    deliveryStatus: 'delivered',
-    statusCode: 200,
-    error: null,
-    latency: 5,
-    latencyClass: 5,
-    startedAt: new Date(),
-    completedAt: new Date(),
-    retryInMs: null,
-    requestHeaders: {},
-    responseHeaders: {},
-    responseBody: '',
-    exchange: null,
-    lane: 'express',
-    failover: null,
+    ...attemptResult({ id: row.eventId, organizationId: database.organizationId }, row, {
+      ...{ status: 'delivered', attempt: row.attempts + 1 },
+    }),
     orderKey: { destinationId: row.destinationId, hash: row.hash },
     ...fields,
   });
@@ -168,18 +151,16 @@ describe('ordering keys', () => {
   }
 
   async function checkAll(): Promise<void> {
-    const { rows: keys } = await database.pool.query<{
+    const keys = await selectRows<{
       key: string;
       head: string | null;
       count: number;
       waiting: string[];
-    }>(
-      `select k.destination_id || ' ' || encode(k.key_hash, 'hex') as key, k.head_id as head, k.waiting as count, array(
+    }>(database.pool)`
+select k.destination_id || ' ' || encode(k.key_hash, 'hex') as key, k.head_id as head, k.waiting as count, array(
          select delivery_id from ordered_deliveries w
          where w.destination_id = k.destination_id and w.key_hash = k.key_hash) as waiting
-       from order_keys k where organization_id = $1`,
-      [database.organizationId],
-    );
+       from order_keys k where organization_id = ${database.organizationId}`;
     for (const { key, count, waiting } of keys) expect(count, `what waits in ${key}`).to.equal(waiting.length);
     const waiting = new Set(keys.flatMap((each) => each.waiting));
     check(await deliveries(), await attempted(), waiting, new Map(keys.map(({ key, head }) => [key, head])));
@@ -206,10 +187,8 @@ describe('ordering keys', () => {
     await recordResults(pool, [result(row, failure)]);
     await inTransaction(pool, async (db) => {
       await db.query('delete from deliveries where id = $1', [first]);
-      const { rowCount } = await pool.query(
-        'select from order_keys where organization_id = $1 for update skip locked',
-        [organizationId],
-      );
+      const { rowCount } = await execute(pool)`select from order_keys
+        where organization_id = ${organizationId} for update skip locked`;
       expect(rowCount).to.equal(1);
     });
   });

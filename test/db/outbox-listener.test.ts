@@ -9,6 +9,7 @@ import { WAKE_CIRCUITS } from '../../db/sql/rules.ts';
 import { routedEvent } from '../support/database/new-events.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 describe('news of the outbox', () => {
   let db: ReplayDatabase;
@@ -68,11 +69,9 @@ describe('news of the outbox', () => {
   });
 
   it('comes again after the connection was lost', async () => {
-    const { rows } = await db.pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity
-       where datname = current_database() and query like 'set synchronous_commit = off; listen%'
-         and pg_terminate_backend(pid)`,
-    );
+    const rows = await selectRows<{ pid: number }>(db.pool)`select pid from pg_stat_activity
+      where datname = current_database() and query like 'set synchronous_commit = off; listen%'
+        and pg_terminate_backend(pid)`;
     expect(rows).to.not.have.length(0);
     const before = news;
     await until('the listener to be connected again', () => news > before);

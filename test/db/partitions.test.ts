@@ -10,6 +10,7 @@ import {
 } from '../../db/sql/partitions.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
 
@@ -23,9 +24,8 @@ describe('partitions', () => {
     try {
       for (const client of [reader, writer]) await client.query('begin');
       for (const table of TABLES) await reader.query(`select count(*) from ${table}`);
-      await writer.query(`insert into event_payloads (event_id, is_text, body) values ($1, true, '')`, [
-        idFloor('evt', Date.now()),
-      ]);
+      await execute(writer)`insert into event_payloads (event_id, is_text, body)
+        values (${idFloor('evt', Date.now())}, true, '')`;
       await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, later)));
     } finally {
       for (const client of [reader, writer]) {
@@ -41,20 +41,18 @@ describe('partitions', () => {
   });
 
   it('have the indexes, triggers and storage of their table', async () => {
-    const { rows: invalid } = await pool.query(
-      'select indexrelid::regclass::text as name from pg_index where not indisvalid',
-    );
+    const invalid = await selectRows(pool)`
+      select indexrelid::regclass::text as name from pg_index where not indisvalid`;
     expect(invalid).to.deep.equal([]);
-    const { rows } = await pool.query<{ table: string; indexes: number; triggers: number; storage: string | null }>(
-      `select distinct i.inhparent::regclass::text as table, c.reloptions::text as storage,
-              (select count(*) from pg_index x join pg_inherits xi on xi.inhrelid = x.indexrelid where x.indrelid = c.oid)
-                - (select count(*) from pg_index x where x.indrelid = i.inhparent) as indexes,
-              (select count(*) from pg_trigger t where t.tgrelid = c.oid and t.tgparentid <> 0)
-                - (select count(*) from pg_trigger t where t.tgrelid = i.inhparent) as triggers
-       from pg_inherits i join pg_class c on c.oid = i.inhrelid
-       where i.inhparent = any($1::regclass[]) order by 1`,
-      [TABLES],
-    );
+    const rows = await selectRows<{ table: string; indexes: number; triggers: number; storage: string | null }>(pool)`
+      select distinct i.inhparent::regclass::text as table, c.reloptions::text as storage,
+             (select count(*) from pg_index x join pg_inherits xi on xi.inhrelid = x.indexrelid
+             where x.indrelid = c.oid)
+               - (select count(*) from pg_index x where x.indrelid = i.inhparent) as indexes,
+             (select count(*) from pg_trigger t where t.tgrelid = c.oid and t.tgparentid <> 0)
+               - (select count(*) from pg_trigger t where t.tgrelid = i.inhparent) as triggers
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = any(${TABLES}::regclass[]) order by 1`;
     const like = (table: string, storage: string | null) => ({ table, storage, indexes: 0, triggers: 0 });
     expect(rows).to.deep.equal([
       like('attempts', null),

@@ -14,6 +14,7 @@ import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { setFailover } from '../support/rows.ts';
+import { execute } from '../support/database/sql.ts';
 
 const LASTING = { until: null, reason: null };
 
@@ -27,28 +28,24 @@ describe('pauses in the database', () => {
 
   async function destination(): Promise<string> {
     const id = newId('dst');
-    await pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`,
-      [id, organizationId],
-    );
+    await execute(pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      values (${id}, ${organizationId}, 'D', ${id}, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`;
     return id;
   }
   async function route(destinationId: string): Promise<string> {
     const id = newId('rte');
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'R', $3, array[$4])`,
-      [id, organizationId, sourceId, destinationId],
-    );
+    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
+      values (${id}, ${organizationId}, 'R', ${sourceId}, array[${destinationId}])`;
     return id;
   }
   async function delivery(routeId: string | null, destinationId: string, failoverOf: string | null = null) {
     const id = newId('dlv');
-    await pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, failover_of, original_destination_id)
-       values ($1, $2, $3, $4, $5, $6, 0, 'pending', true, $7, case when $7::text is not null then 'dst_first' end)`,
-      [id, organizationId, newId('evt'), sourceId, routeId, destinationId, failoverOf],
-    );
+    await execute(pool)`
+      insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
+      counted, failover_of, original_destination_id)
+      values (${id}, ${organizationId}, ${newId('evt')}, ${sourceId}, ${routeId}, ${destinationId}, 0, 'pending', true,
+      ${failoverOf}, case when ${failoverOf}::text is not null then 'dst_first' end)`;
     return id;
   }
   const made = async () => {
@@ -115,10 +112,8 @@ describe('pauses in the database', () => {
     await release(routeId, outside);
     await release(destinationId, await oldestHeld(pool, destinationId, { limit: 10 }));
     expect(await under(routeId)).to.deep.equal([primary]);
-    const outbox = await pool.query(
-      'select delivery_id as id, route_id as "routeId", failover_of is not null as "isFailover" from outbox where destination_id = $1 order by 1',
-      [destinationId],
-    );
+    const outbox = await execute(pool)`select delivery_id as id, route_id as "routeId",
+      failover_of is not null as "isFailover" from outbox where destination_id = ${destinationId} order by 1`;
     expect(outbox.rows).to.have.deep.members([
       { id: failover, routeId, isFailover: true },
       { id: alone, routeId: null, isFailover: false },
@@ -151,10 +146,8 @@ describe('pauses in the database', () => {
     await pool.query(`update routes set failover_destination_ids = '{}' where id = $1`, [routeId]);
     expect(await divert(second, other)).to.deep.equal({ status: 'held' });
     expect((await circuit())?.probe?.deliveryId).to.equal(second);
-    const holders = await pool.query(
-      'select route_id, delivery_id from held_deliveries where delivery_id in ($1, $2)',
-      [first, second],
-    );
+    const holders = await execute(pool)`select route_id, delivery_id from held_deliveries
+      where delivery_id in (${first}, ${second})`;
     expect(holders.rows).to.have.deep.members([
       { route_id: destinationId, delivery_id: first },
       { route_id: routeId, delivery_id: second },

@@ -18,6 +18,7 @@ import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { execute } from '../support/database/sql.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
@@ -146,9 +147,8 @@ describe('PostgreSQL of other versions', function () {
     try {
       // A server of this version that calls itself older, to this connection.
       await client.query('create schema disguise');
-      await client.query(
-        `create function disguise.current_setting(text) returns text language sql as $$ select '140000' $$`,
-      );
+      await execute(client)`create function disguise.current_setting(text) returns text language sql as $$
+        select '140000' $$`;
       await client.query('set search_path = disguise, pg_catalog');
       const refused = await requireServer(client).catch(String);
       expect(refused).to.include('PostgreSQL 14 is too old: Hookyard needs 15 or newer');

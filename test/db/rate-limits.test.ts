@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { Records } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute, selectValue } from '../support/database/sql.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -15,13 +16,9 @@ describe('slots of a rate limit', () => {
 
   /** How far the next slot is, ms; null when there is none in time. */
   const inMs = async (...args: Parameters<typeof reserveSlot>) => (await reserveSlot(...args))?.inMs ?? null;
-  const nextAt = async () => {
-    const { rows } = await testInstance.pool.query<{ ms: number }>(
-      'select extract(epoch from next_at)::float8 * 1000 as ms from rate_limits where destination_id = $1',
-      [destinationId],
-    );
-    return rows[0]?.ms ?? Number.NaN;
-  };
+  const nextAt = () =>
+    selectValue<number>(testInstance.pool)`select extract(epoch from next_at)::float8 * 1000 as ms
+      from rate_limits where destination_id = ${destinationId}`;
 
   it('are one emission interval apart, from now on', async () => {
     expect(await inMs(testInstance.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1);
@@ -48,10 +45,8 @@ describe('slots of a rate limit', () => {
 
   it('do not pile up while nothing is sent: a pause gives no burst', async () => {
     await reserveSlot(testInstance.pool, destinationId, 60, MINUTE_MS);
-    await testInstance.pool.query(
-      `update rate_limits set next_at = next_at - interval '1 hour' where destination_id = $1`,
-      [destinationId],
-    );
+    await execute(testInstance.pool)`update rate_limits set next_at = next_at - interval '1 hour'
+      where destination_id = ${destinationId}`;
     expect(await inMs(testInstance.pool, destinationId, 60, 0)).to.equal(0);
     expect(await inMs(testInstance.pool, destinationId, 60, 0)).to.equal(null);
   });

@@ -4,6 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipients.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 describe('claiming recipients of notifications', () => {
   const { pool } = useDatabase('recipients');
@@ -11,18 +12,15 @@ describe('claiming recipients of notifications', () => {
   const quiet = newId('org');
   before(async () => {
     flooding = await insertSource(pool);
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'quiet', 'Quiet', 'business')`, [
-      quiet,
-    ]);
+    await execute(pool)`
+      insert into organizations (id, slug, name, plan) values (${quiet}, 'quiet', 'Quiet', 'business')`;
   });
   beforeEach(() => pool.query('delete from notification_recipients'));
 
   const add = (organizationId: string, addresses: string[], secondsAgo: number) =>
-    pool.query(
-      `insert into notification_recipients (organization_id, address, ask_at)
-       select $1, address, now() - make_interval(secs => $3) from unnest($2::text[]) as address`,
-      [organizationId, addresses, secondsAgo],
-    );
+    execute(pool)`insert into notification_recipients (organization_id, address, ask_at)
+      select ${organizationId}, address, now() - make_interval(secs => ${secondsAgo})
+      from unnest(${addresses}::text[]) as address`;
   const numbered = (count: number, prefix = 'n') =>
     Array.from({ length: count }, (_, index) => `${prefix}${index}@flooded.example`);
 
@@ -41,24 +39,17 @@ describe('claiming recipients of notifications', () => {
     const often = numbered(10);
     for (let count = 0; count < 5; count++) {
       const id = newId('org');
-      await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $2, 'Other', 'business')`, [
-        id,
-        `other-${count}`,
-      ]);
-      await pool.query(
-        `insert into notification_recipients (organization_id, address, asked_at)
-         select $1, address, now() from unnest($2::text[]) as address`,
-        [id, often],
-      );
+      await execute(pool)`insert into organizations (id, slug, name, plan)
+        values (${id}, ${`other-${count}`}, 'Other', 'business')`;
+      await execute(pool)`insert into notification_recipients (organization_id, address, asked_at)
+        select ${id}, address, now() from unnest(${often}::text[]) as address`;
     }
     await add(flooding.organizationId, often, 60);
     await add(flooding.organizationId, ['other@friends.example'], 1);
     const claims = await claimRecipients(pool, 10);
     expect(claims.map(({ address }) => address)).to.deep.equal(['other@friends.example']);
-    const { rows } = await pool.query(
-      'select from notification_recipients where organization_id = $1 and asked_at is null and ask_at > now()',
-      [flooding.organizationId],
-    );
+    const rows = await selectRows(pool)`select from notification_recipients
+      where organization_id = ${flooding.organizationId} and asked_at is null and ask_at > now()`;
     expect(rows).to.have.length(10);
   });
 
@@ -74,20 +65,17 @@ describe('claiming recipients of notifications', () => {
 
   it('forgets what no route names, and keeps what one names or somebody was asked', async () => {
     const { organizationId, sourceId } = flooding;
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails)
-       values ($1, $2, 'Orders', $3, '{dst_1}', 'Kept@friends.example, asked@friends.example')`,
-      [newId('rte'), organizationId, sourceId],
-    );
+    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails)
+      values (${newId('rte')}, ${organizationId}, 'Orders', ${sourceId}, '{dst_1}',
+      'Kept@friends.example, asked@friends.example')`;
     await add(organizationId, numbered(450), 60);
     await pool.query(`update notification_recipients set asked_at = now() where address like 'n7_@%'`);
     expect(await withNeverAsked(pool, '', 10)).to.deep.equal([organizationId]);
     expect(await withNeverAsked(pool, organizationId, 10)).to.deep.equal([]);
     const forgotten = await forgetUnnamed(pool, organizationId, null);
     expect(forgotten).to.have.length(440);
-    const { rows } = await pool.query<{ address: string }>(
-      `select address from notification_recipients where asked_at is null order by address`,
-    );
+    const rows = await selectRows<{ address: string }>(pool)`select address from notification_recipients
+      where asked_at is null order by address`;
     expect(rows.map(({ address }) => address)).to.deep.equal(['asked@friends.example', 'kept@friends.example']);
   });
 

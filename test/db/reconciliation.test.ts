@@ -8,6 +8,7 @@ import { removeQueued } from '../../db/hot-path/claim.ts';
 import { overdueDeliveries, requeueDeliveries, resumePoints } from '../../db/delivery/reconciliation.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -29,29 +30,18 @@ describe('what the reconciliation reads', () => {
     count += 1;
     const { status = 'retrying', attempts = 1, nextInMs = -HOUR_MS, destinationId = newId('dst') } = fields;
     const id = idFloor('dlv', Date.now() - agoMs).slice(0, -4) + String(count).padStart(4, '0');
-    await pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, attempt_count, next_attempt_at)
-       values ($1, $2, $3, $4, $5, 0, $6, true, $7, now() + make_interval(secs => $8))`,
-      [
-        id,
-        organizationId,
-        newId('evt'),
-        sourceId,
-        destinationId,
-        status,
-        attempts,
-        nextInMs === null ? null : nextInMs / 1000,
-      ],
-    );
+    await execute(pool)`
+      insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted,
+      attempt_count, next_attempt_at)
+      values (${id}, ${organizationId}, ${newId('evt')}, ${sourceId}, ${destinationId}, 0, ${status}, true, ${attempts},
+      now() + make_interval(secs => ${nextInMs === null ? null : nextInMs / 1000}))`;
     if (isOpenStatus(status)) await leftToWorkflow(id);
     return id;
   }
 
   const leftToWorkflow = (id: string) =>
-    pool.query(
-      'insert into retrying_deliveries select id, organization_id, destination_id from deliveries where id = $1',
-      [id],
-    );
+    execute(pool)`insert into retrying_deliveries select id, organization_id, destination_id from deliveries
+      where id = ${id}`;
 
   async function overdue(): Promise<string[]> {
     const found: string[] = [];
@@ -101,11 +91,11 @@ describe('what the reconciliation reads', () => {
     const held = await delivery(5 * MINUTE_MS, { status: 'circuit_open' });
     const routeId = newId('rte');
     await pool.query('update deliveries set route_id = $2 where id = $1', [held, routeId]);
-    await pool.query(
-      `insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
-       select route_id, id, organization_id, event_id, source_id, destination_id, priority, 0, true from deliveries where id = $1`,
-      [held],
-    );
+    await execute(pool)`
+      insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id,
+      priority, shard, has_workflow)
+      select route_id, id, organization_id, event_id, source_id, destination_id, priority, 0, true from deliveries
+      where id = ${held}`;
     const found = await overdue();
     expect(found).to.include(stale);
     expect(found).to.not.include.oneOf([waits, justNow, fresh, queued, held]);
@@ -117,9 +107,8 @@ describe('what the reconciliation reads', () => {
     const requests = [open, ended].map((deliveryId) => ({ deliveryId, resume: 'lost' as const }));
     expect([...(await requeueDeliveries(pool, requests))]).to.deep.equal([open]);
     await requeueDeliveries(pool, [{ deliveryId: open, resume: 'ended' }]);
-    const { rows } = await pool.query('select delivery_id, resume from outbox where delivery_id = any($1)', [
-      [open, ended],
-    ]);
+    const rows = await selectRows(pool)`
+      select delivery_id, resume from outbox where delivery_id = any(${[open, ended]})`;
     expect(rows).to.deep.equal([{ delivery_id: open, resume: 'ended' }]);
     const points = await resumePoints(pool, [open, ended]);
     expect(points.size).to.equal(1);

@@ -5,6 +5,7 @@ import { cannotValidate, EARLIER_READ } from '../../db/replay/targets.ts';
 import { firstRoute, makeOwner, storeEvent } from '../support/database/history.ts';
 import { copyDelivery } from '../support/workflows/many-deliveries.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 describe('the targets of a replay', () => {
   const { database } = useHistoryDatabase(2);
@@ -18,10 +19,8 @@ describe('the targets of a replay', () => {
     const event = await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending', 'pending'] });
     const [often = '', once = ''] = event.deliveries.map(({ id }) => id);
     await pool.query(`update deliveries set status = 'failed', finished_at = now() where event_id = $1`, [event.id]);
-    await pool.query(
-      `update events set status = 'failed', deliveries_failed = deliveries_count where id = $1 and organization_id = $2`,
-      [event.id, organizationId],
-    );
+    await execute(pool)`update events set status = 'failed', deliveries_failed = deliveries_count where id = ${event.id}
+      and organization_id = ${organizationId}`;
     await copyDelivery(pool, often, EARLIER_READ + 1, receivedAt.getTime() + 2000);
     const room: TakeRoom = () => () => undefined;
     const again = (id: string) => replayDelivery(pool, organizationId, id, cannotValidate, room);
@@ -29,15 +28,11 @@ describe('the targets of a replay', () => {
     const [made] = results.flatMap((result) => (result.status === 'fulfilled' ? (result.value?.deliveries ?? []) : []));
     expect(results.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
     expect(made?.replacesFailed).to.equal(once);
-    const { rows: counts } = await pool.query(
-      'select deliveries_count as count, deliveries_failed as failed from events where id = $1',
-      [event.id],
-    );
+    const counts = await selectRows(pool)`select deliveries_count as count, deliveries_failed as failed from events
+      where id = ${event.id}`;
     expect(counts).to.deep.equal([{ count: 2, failed: 1 }]);
-    const { rows: chain } = await pool.query(
-      'select id, counted, replay_of from deliveries where id = any($1) order by id',
-      [[once, made?.id]],
-    );
+    const chain = await selectRows(pool)`select id, counted, replay_of from deliveries
+      where id = any(${[once, made?.id]}) order by id`;
     expect(chain).to.deep.equal([
       { id: once, counted: false, replay_of: null },
       { id: made?.id, counted: true, replay_of: once },

@@ -9,6 +9,7 @@ import { forgetEarlierVersions } from '../../db/operations/expired.ts';
 import { DAY_MS, daysBefore } from '../../db/sql/partitions.ts';
 import { fillHour, type Volume } from '../support/database/volume.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectColumn, selectRows } from '../support/database/sql.ts';
 
 const DAYS_AGO = 10;
 const DAY_SECONDS = 86_400;
@@ -30,25 +31,15 @@ describe('retention of payloads', () => {
   it('keeps the versions of routes and transforms for as long as payloads that were received before they were replaced', async () => {
     const { pool } = database;
     const transformId = newId('tfm');
-    await pool.query(
-      `insert into transforms (id, organization_id, name, slug, type, code) values ($1, $2, $1, 'kept', 'jsonata', 'payload')`,
-      [transformId, volume.organizationId],
-    );
+    await execute(pool)`insert into transforms (id, organization_id, name, slug, type, code)
+      values (${transformId}, ${volume.organizationId}, ${transformId}, 'kept', 'jsonata', 'payload')`;
     for (const daysAgo of [8, 4, 0]) {
       await pool.query('update transforms set version = version + 1 where id = $1', [transformId]);
-      await pool.query(
-        `update earlier_versions set replaced_at = now() - make_interval(days => $2)
-         where (record_id, version) in (select id, version - 1 from transforms where id = $1)`,
-        [transformId, daysAgo],
-      );
+      await execute(pool)`update earlier_versions set replaced_at = now() - make_interval(days => ${daysAgo})
+        where (record_id, version) in (select id, version - 1 from transforms where id = ${transformId})`;
     }
-    const versions = async () => {
-      const { rows } = await pool.query<{ version: number }>(
-        'select version from earlier_versions where record_id = $1 order by version',
-        [transformId],
-      );
-      return rows.map(({ version }) => version);
-    };
+    const versions = () => selectColumn<number>(pool)`select version from earlier_versions
+      where record_id = ${transformId} order by version`;
     expect(await versions()).to.deep.equal([1, 2, 3]);
     await forgetEarlierVersions(pool, Math.floor(Date.now() / DAY_MS) - settings.HOOKYARD_PAYLOAD_RETENTION_DAYS);
     expect(await versions()).to.deep.equal([2, 3]);
@@ -57,18 +48,15 @@ describe('retention of payloads', () => {
   /** Takes one open delivery into a file that waits since so long ago. */
   async function freeze(waitingSeconds: number): Promise<string> {
     const batchId = newId('bat');
-    const { rows } = await database.pool.query<{ id: string }>(
-      `update deliveries set batch_id = $1 where id = (
-         select id from deliveries where status = 'pending' and batch_id is null order by id limit 1) returning id`,
-      [batchId],
-    );
+    const rows = await selectRows<{ id: string }>(database.pool)`
+      update deliveries set batch_id = ${batchId} where id = (
+      select id from deliveries where status = 'pending' and batch_id is null order by id limit 1) returning id`;
     const id = rows[0]?.id ?? '';
-    await database.pool.query(
-      `insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format,
-         first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at)
-       values ($1, $2, $3, 'frozen', $1, $1, 'jsonl', $4, $4, now() - make_interval(secs => $5), 1, 2, now())`,
-      [batchId, volume.organizationId, volume.destinationId, id, waitingSeconds],
-    );
+    await execute(database.pool)`
+      insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format,
+        first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at)
+      values (${batchId}, ${volume.organizationId}, ${volume.destinationId}, 'frozen', ${batchId}, ${batchId}, 'jsonl',
+      ${id}, ${id}, now() - make_interval(secs => ${waitingSeconds}), 1, 2, now())`;
     return id;
   }
 
@@ -77,9 +65,8 @@ describe('retention of payloads', () => {
     const deliveryId = await freeze(stuckAfter - 600);
     await apply();
     expect(await kept()).to.have.length(1);
-    await database.pool.query('update warehouse_batches set waiting_since = waiting_since - $1::interval', [
-      '20 minutes',
-    ]);
+    await execute(database.pool)`
+      update warehouse_batches set waiting_since = waiting_since - ${'20 minutes'}::interval`;
     await apply();
     expect(await kept()).to.deep.equal([]);
     // Its flush ends it, should there ever be one.

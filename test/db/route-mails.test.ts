@@ -9,6 +9,7 @@ import { createRouteMails } from '../../db/messages/route-mails.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 interface Outcome {
   route_id: string;
@@ -29,11 +30,11 @@ describe('mails of routes', () => {
 
   async function makeRoute(): Promise<string> {
     const id = newId('rte');
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails, notify_on_failure, notify_on_success, notify_on_recovery)
-       values ($1, $2, 'Orders', $3, '{dst_1,dst_2}', 'team@ops.example', true, true, true)`,
-      [id, owner.organizationId, owner.sourceId],
-    );
+    await execute(pool)`
+      insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails, notify_on_failure,
+      notify_on_success, notify_on_recovery)
+      values (${id}, ${owner.organizationId}, 'Orders', ${owner.sourceId}, '{dst_1,dst_2}', 'team@ops.example', true,
+      true, true)`;
     return id;
   }
 
@@ -59,20 +60,16 @@ describe('mails of routes', () => {
 
   /** Deliveries in the drafts of a route, by kind. */
   async function drafts(routeId: string): Promise<Partial<Record<MailKind, number>>> {
-    const { rows } = await pool.query<{ kind: MailKind; count: number }>(
-      'select kind, sum(count)::int as count from messages where route_id = $1 and content is null group by kind',
-      [routeId],
-    );
+    const rows = await selectRows<{ kind: MailKind; count: number }>(pool)`select kind, sum(count)::int as count
+      from messages where route_id = ${routeId} and content is null group by kind`;
     return Object.fromEntries(rows.map((row) => [row.kind, row.count]));
   }
 
   /** What a route's mails say that have been made, by kind. */
   async function mails(routeId: string): Promise<Partial<Record<MailKind, RouteMail>>> {
     await createRouteMails(pool);
-    const { rows } = await pool.query<{ kind: MailKind; content: RouteMail }>(
-      'select kind, content from messages where route_id = $1 and content is not null and sent_at is null',
-      [routeId],
-    );
+    const rows = await selectRows<{ kind: MailKind; content: RouteMail }>(pool)`select kind, content from messages
+      where route_id = ${routeId} and content is not null and sent_at is null`;
     return Object.fromEntries(rows.map((row) => [row.kind, row.content]));
   }
 
@@ -101,10 +98,8 @@ describe('mails of routes', () => {
   it('tell of no recovery while the circuit is open, but of the next success', async () => {
     const routeId = await makeRoute();
     await note(pool, outcome(routeId, 'failed', 1));
-    await pool.query(
-      `insert into circuits (route_id, organization_id, version, state) values ($1, $2, 1, 'half_open')`,
-      [routeId, owner.organizationId],
-    );
+    await execute(pool)`insert into circuits (route_id, organization_id, version, state)
+      values (${routeId}, ${owner.organizationId}, 1, 'half_open')`;
     await note(pool, outcome(routeId, 'delivered', 2));
     expect(await mails(routeId)).to.not.have.property('recovery');
     await pool.query(`update circuits set state = 'closed' where route_id = $1`, [routeId]);
@@ -123,10 +118,8 @@ describe('mails of routes', () => {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       second = note(client, outcome(routeId, 'delivered', 2)).finally(() => client.release());
       await until('the second to wait for the first', async () => {
-        const { rowCount } = await pool.query(
-          `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`,
-          [rows[0]?.pid],
-        );
+        const { rowCount } = await execute(pool)`select from pg_stat_activity where pid = ${rows[0]?.pid}
+          and wait_event_type = 'Lock'`;
         return rowCount === 1;
       });
     });
@@ -170,9 +163,8 @@ describe('mails of routes', () => {
     expect(await loadMessage(pool, key)).to.equal(null);
     await pool.query(`update messages set due_at = now() - interval '1 second' where content is null`);
     expect(await mails(routeId), 'five minutes after the last').to.deep.equal({});
-    await pool.query(
-      `update messages set sent_at = sent_at - interval '5 minutes', due_at = now() - interval '1 second'`,
-    );
+    await execute(pool)`update messages
+      set sent_at = sent_at - interval '5 minutes', due_at = now() - interval '1 second'`;
     expect((await mails(routeId)).failure).to.include({ count: 2 });
   });
 });

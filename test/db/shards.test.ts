@@ -15,6 +15,7 @@ import {
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { forgetWorkers } from '../support/rows.ts';
+import { selectColumn } from '../support/database/sql.ts';
 
 describe('shards', () => {
   const { pool } = useDatabase('shards', { connections: 4 });
@@ -107,10 +108,7 @@ describe('shards', () => {
   });
 
   it('are handed over with what is in flight there, which goes with its worker', async () => {
-    const handedOver = async () => {
-      const { rows } = await pool.query<{ id: string }>('select unnest(handed_over) as id from workers');
-      return rows.map(({ id }) => id);
-    };
+    const handedOver = () => selectColumn<string>(pool)`select unnest(handed_over) as id from workers`;
     await giveUp(pool, first, [0, 1], ['dlv_1', 'dlv_2']);
     expect(await owned(first)).to.equal(SHARDS - 2);
     expect(await handedOver()).to.deep.equal(['dlv_1', 'dlv_2']);

@@ -1,15 +1,9 @@
 // Groups of events that are stored in one statement: what one event or one process does to the others.
 import { expect } from 'chai';
-import { maintain } from '../../activities/maintenance/index.ts';
-import { unusedTemporal } from '../support/servers/unused-temporal.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
-import { readSettings } from '../../core/config/config.ts';
-import { createLog } from '../../core/process/log.ts';
 import { newId } from '../../core/text/ids.ts';
-import { TUNING } from '../../core/config/tuning.ts';
 import { deleteEvent } from '../../db/delivery/deletions.ts';
 import { DAY_MS, dropPartitionsBefore, ensurePartitions } from '../../db/sql/partitions.ts';
-import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { findFirstEvent, type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { createPool, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import {
@@ -20,8 +14,10 @@ import {
   routedEvent,
   storedOf,
 } from '../support/database/new-events.ts';
+import { maintainOnce } from '../support/database/housekeeping.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { execute, selectRows, selectValue } from '../support/database/sql.ts';
 
 const OLD_DAY = Math.floor(Date.now() / DAY_MS) - 9;
 
@@ -110,16 +106,15 @@ describe('a group of events', () => {
     const [low, middle, high] = [await event(1), await event(2), await event(3)];
     // The removal begins with those that expired first: the order of the group the other way round.
     for (const [index, { idempotency }] of [high, low].entries()) {
-      await pool.query(
-        `insert into idempotency_keys values ($1, $2, 'evt_old', now() - interval '1 day' + $3 * interval '1 hour')`,
-        [owner.sourceId, idempotency?.keyHash, index],
-      );
+      await execute(pool)`insert into idempotency_keys
+        values (${owner.sourceId}, ${idempotency?.keyHash}, 'evt_old',
+        now() - interval '1 day' + ${index} * interval '1 hour')`;
     }
     const holder = await holdKeys(owner);
     await holder.take(middle);
     const stored = storeEvents(ingestPool(), [low, middle, high]);
     await groupsWait(1);
-    const kept = keepHouse();
+    const kept = maintainOnce(pool);
     await until('the key that is free to be removed', async () => (await keysOf(owner)) === 1);
     await holder.release();
     expect((await stored).stored).to.have.length(3);
@@ -205,10 +200,8 @@ describe('a group of events', () => {
       pool,
       [stale, ...events].map((event, index) => ({ ...event, body: bodies[index] ?? event.body })),
     );
-    const { rows } = await pool.query<{ id: string; body: Buffer }>(
-      'select event_id as id, body from event_payloads where event_id = any($1) order by event_id',
-      [[stale, ...events].map(({ id }) => id)],
-    );
+    const rows = await selectRows<{ id: string; body: Buffer }>(pool)`select event_id as id, body from event_payloads
+      where event_id = any(${[stale, ...events].map(({ id }) => id)}) order by event_id`;
     const stored = [0, 2, 3].map((index) => ({ id: events[index]?.id, body: bodies[index + 1] }));
     expect(rows).to.deep.equal(stored.toSorted((one, other) => ((one.id ?? '') < (other.id ?? '') ? -1 : 1)));
   });
@@ -233,10 +226,7 @@ describe('a group of events', () => {
     const [first, second] = [await routedEvent(pool, owner), await routedEvent(pool, owner)];
     const uncommitted = ingestPool();
     const holder = await uncommitted.connect();
-    const slotOf = async (db: Queryable) => {
-      const { rows } = await db.query<{ slot: number }>('select pg_backend_pid() % 16 as slot');
-      return rows[0]?.slot;
-    };
+    const slotOf = (db: Queryable) => selectValue<number>(db)`select pg_backend_pid() % 16 as slot`;
     const [held, others] = [await slotOf(holder), ingestPool()];
     // One of a few connections has another slot.
     const clients = await Promise.all([1, 2, 3, 4].map(() => others.connect()));
@@ -252,19 +242,8 @@ describe('a group of events', () => {
   });
 
   /** Committed keys of a source. */
-  async function keysOf({ sourceId }: EventOwner): Promise<number> {
-    const { rows } = await pool.query<{ count: number }>(
-      'select count(*) as count from idempotency_keys where source_id = $1',
-      [sourceId],
-    );
-    return rows[0]?.count ?? 0;
-  }
-
-  function keepHouse(): Promise<boolean> {
-    const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
-    const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
-    const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
-    return maintain({ pool, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log });
+  function keysOf({ sourceId }: EventOwner): Promise<number> {
+    return selectValue<number>(pool)`select count(*) as count from idempotency_keys where source_id = ${sourceId}`;
   }
 
   /** A connection that holds keys of a source until it is rolled back; with the file it ends in any case. */
@@ -276,10 +255,8 @@ describe('a group of events', () => {
     await holder.query('begin');
     return {
       take: ({ idempotency }: NewEvent) =>
-        holder.query(`insert into idempotency_keys values ($1, $2, 'evt_held', now() + interval '1 hour')`, [
-          owner.sourceId,
-          idempotency?.keyHash,
-        ]),
+        execute(holder)`insert into idempotency_keys
+          values (${owner.sourceId}, ${idempotency?.keyHash}, 'evt_held', now() + interval '1 hour')`,
       release: () => holder.query('rollback'),
     };
   }
@@ -287,11 +264,10 @@ describe('a group of events', () => {
   /** Waits until so many groups wait for a lock. */
   function groupsWait(count: number): Promise<unknown> {
     return until(`${count} groups to wait`, async () => {
-      const { rows } = await pool.query<{ waiting: number }>(
-        `select count(*) as waiting from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`,
+      return (
+        (await selectValue<number>(pool)`select count(*) as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`) === count
       );
-      return rows[0]?.waiting === count;
     });
   }
 });

@@ -9,6 +9,7 @@ import { batchContent } from '../../db/warehouse/members.ts';
 import { type HistoryOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { removeDestination } from '../support/rows.ts';
+import { execute } from '../support/database/sql.ts';
 
 const PARTITION = 'date=2026-11-21';
 
@@ -27,19 +28,13 @@ describe('warehouse batches in PostgreSQL', () => {
 
   async function line(): Promise<Line> {
     const [sourceId, routeId, destinationId] = [newId('src'), newId('rte'), newId('dst_wh')];
-    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, $1, $1)`, [
-      sourceId,
-      organizationId,
-    ]);
-    await pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       values ($1, $2, 'Lake', $1, 's3', '', 'POST', 'none', 1000, '{}')`,
-      [destinationId, organizationId],
-    );
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, $1, $3, $4)`,
-      [routeId, organizationId, sourceId, [destinationId]],
-    );
+    await execute(pool)`insert into sources (id, organization_id, name, slug)
+      values (${sourceId}, ${organizationId}, ${sourceId}, ${sourceId})`;
+    await execute(pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      values (${destinationId}, ${organizationId}, 'Lake', ${destinationId}, 's3', '', 'POST', 'none', 1000, '{}')`;
+    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
+      values (${routeId}, ${organizationId}, ${routeId}, ${sourceId}, ${[destinationId]})`;
     return {
       key: { organizationId, destinationId },
       route: { id: routeId, sourceId, destinationIds: [destinationId], failoverId: '' },
@@ -86,9 +81,8 @@ describe('warehouse batches in PostgreSQL', () => {
   const due = async () =>
     (await claimFlushes(pool, 100)).map(({ destinationId, hasNews }) => ({ destinationId, hasNews }));
   const expire = ({ key }: Line) =>
-    pool.query(`update warehouse_flushes set due_at = now() - interval '1 second' where destination_id = $1`, [
-      key.destinationId,
-    ]);
+    execute(pool)`update warehouse_flushes set due_at = now() - interval '1 second'
+      where destination_id = ${key.destinationId}`;
 
   it('are told of once when something begins to wait, again when nobody looks after it, and when the record changes', async () => {
     const { key, ...rest } = await line();

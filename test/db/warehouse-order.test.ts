@@ -8,6 +8,7 @@ import { beginUpload, inOrder, noteUploaded } from '../../db/warehouse/batches.t
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { type HistoryDatabase, historyDatabase } from '../support/database/history.ts';
 import { until } from '../support/until.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const HOUR_MS = 3_600_000;
 const EVER = new Date(0);
@@ -70,11 +71,9 @@ describe('the order of files in PostgreSQL', () => {
   }
   const ids = (batches: { id: string }[]) => batches.map(({ id }) => id);
   const shift = (key: Line, ms: number) =>
-    pool.query(
-      `update warehouse_batches set frozen_at = frozen_at + $2::int * interval '1 ms', uploaded_at = uploaded_at + $2::int * interval '1 ms'
-       where destination_id = $1`,
-      [key.destinationId, ms],
-    );
+    execute(pool)`update warehouse_batches
+      set frozen_at = frozen_at + ${ms}::int * interval '1 ms', uploaded_at = uploaded_at + ${ms}::int * interval '1 ms'
+      where destination_id = ${key.destinationId}`;
 
   it('is that of writing, and tells what a file holds', async () => {
     const key = line();
@@ -116,11 +115,10 @@ describe('the order of files in PostgreSQL', () => {
     });
     // Another worker has its time, and is slow to commit.
     const slow = inOrder(pool, key, 'written', async (db, time) => {
-      await db.query(
-        `insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, events, bytes, frozen_at, uploaded_at)
-         values ($1, $2, $3, 'written', '', '', 1, 1, now(), $4)`,
-        [newId('bat'), key.organizationId, key.destinationId, time],
-      );
+      await execute(db)`
+        insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, events, bytes,
+        frozen_at, uploaded_at)
+        values (${newId('bat')}, ${key.organizationId}, ${key.destinationId}, 'written', '', '', 1, 1, now(), ${time})`;
       began();
       await held;
       return time;
@@ -129,10 +127,8 @@ describe('the order of files in PostgreSQL', () => {
     const noted = noteUploaded(pool, late, file);
     try {
       await until('the later one to wait', async () => {
-        const { rows } = await pool.query(
-          `select 1 from pg_locks where locktype = 'advisory' and not granted
-             and database = (select oid from pg_database where datname = current_database())`,
-        );
+        const rows = await selectRows(pool)`select 1 from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
         return rows.length === 1;
       });
       expect(await load(key), 'neither is there yet').to.deep.equal([]);

@@ -15,6 +15,7 @@ import {
   firstRoute,
 } from '../support/database/history.ts';
 import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -37,9 +38,8 @@ describe('the deliveries of a file in PostgreSQL', () => {
   async function world(receivedAt: Date): Promise<World> {
     const owner = await makeOwner(pool, 1, 2);
     const route = firstRoute(owner);
-    await pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_success = true where id = $1`, [
-      route.id,
-    ]);
+    await execute(pool)`update routes set notify_emails = 'ops@example.com', notify_on_success = true
+      where id = ${route.id}`;
     const events: StoredEvent[] = [];
     for (const count of [1, 1, 2]) {
       const statuses = Array<'pending'>(count).fill('pending');

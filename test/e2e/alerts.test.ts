@@ -20,6 +20,7 @@ import { scrape } from '../support/telemetry/scrape.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NEXT_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -116,18 +117,16 @@ describe('Alerts', () => {
   async function issue(of: TestOrganization, kind = 'delivery_failing'): Promise<string> {
     const id = newId('iss');
     const { routeId, destinationId } = await wayOf(of);
-    await testInstance.pool.query(
-      `insert into issues (id, organization_id, kind, route_id, destination_id, cause, first_seen_at, last_seen_at, count)
-       values ($1, $2, $3, $4, $5, $1, now(), now(), 1)`,
-      [id, of.id, kind, routeId, destinationId],
-    );
+    await execute(testInstance.pool)`
+      insert into issues (id, organization_id, kind, route_id, destination_id, cause, first_seen_at, last_seen_at,
+      count)
+      values (${id}, ${of.id}, ${kind}, ${routeId}, ${destinationId}, ${id}, now(), now(), 1)`;
     return id;
   }
   const setState = (id: string, state: 'acknowledged' | 'resolved') =>
-    testInstance.pool.query(
-      `update issues set state = $2, changed_at = now(), resolved_at = case when $2 = 'resolved' then now() end where id = $1`,
-      [id, state],
-    );
+    execute(testInstance.pool)`update issues
+      set state = ${state}, changed_at = now(), resolved_at = case when ${state} = 'resolved' then now() end
+      where id = ${id}`;
   /** Waits for so many messages. */
   const messages = (received: () => ReceivedAlert[], count: number) =>
     until(`${count} messages`, () => received().length >= count && received());
@@ -280,10 +279,8 @@ describe('Alerts', () => {
     const { id } = await channel(of, 'mail', { emails: 'team@ops.example' });
     const own = await webhook(of, { kinds: ['circuit_open'] });
     // As it is when the operator changes the rule.
-    await testInstance.pool.query(
-      `update alert_channels set notify_emails = 'victim@strangers.example' where id = $1`,
-      [id],
-    );
+    await execute(testInstance.pool)`update alert_channels set notify_emails = 'victim@strangers.example'
+      where id = ${id}`;
     expect(await of.api.get(`/api/alert-channels/${id}`)).to.deep.include({
       withheldEmails: ['victim@strangers.example'],
     });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const API_CONNECTIONS = 12;
 const WORKER_CONNECTIONS = 8;
@@ -17,10 +18,9 @@ describe('a budget of PostgreSQL connections', () => {
   });
 
   async function connections(): Promise<Map<string, number>> {
-    const { rows } = await testInstance.pool.query<{ name: string; count: number }>(
-      `select application_name as name, count(*)::int as count from pg_stat_activity
-       where datname = current_database() and application_name like 'hookyard%' group by 1`,
-    );
+    const rows = await selectRows<{ name: string; count: number }>(testInstance.pool)`
+      select application_name as name, count(*)::int as count from pg_stat_activity
+      where datname = current_database() and application_name like 'hookyard%' group by 1`;
     return new Map(rows.map(({ name, count }) => [name, count]));
   }
 

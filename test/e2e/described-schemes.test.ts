@@ -15,6 +15,7 @@ import { type KeyServer, startKeyServer } from '../support/providers/key-server.
 import type { Accepted } from '../support/records.ts';
 import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { selectRows, selectValue } from '../support/database/sql.ts';
 
 const BODY = Buffer.from('{"order":{"id":1042}}');
 
@@ -46,13 +47,8 @@ describe('sources with a scheme that their owner describes', () => {
     const url = `${service.url}${pathname}${sent.query === undefined ? '' : `?${sent.query}`}`;
     return send<Accepted & { code?: string }>('POST', url, sent.headers, sent.body ?? BODY);
   }
-  const storedText = async (eventId: string) => {
-    const { rows } = await testPool().query<{ row: string }>(
-      'select row_to_json(e)::text as row from events e where id = $1',
-      [eventId],
-    );
-    return rows[0]?.row ?? '';
-  };
+  const storedText = (eventId: string) =>
+    selectValue<string>(testPool())`select row_to_json(e)::text as row from events e where id = ${eventId}`;
 
   for (const [name, signer] of Object.entries(describedSigners)) {
     it(`take what is genuine of ${signer.config.type} (${name}), and refuse all else`, async () => {
@@ -71,10 +67,8 @@ describe('sources with a scheme that their owner describes', () => {
       expect(shown.verificationConfig).to.deep.include(signer.config).and.not.have.property('secret');
       if (secret === undefined) return;
       expect(JSON.stringify(shown)).to.not.include(secret);
-      const { rows } = await testPool().query<{ row: string }>(
-        'select row_to_json(s)::text as row from sources s where id = $1',
-        [source.id],
-      );
+      const rows = await selectRows<{ row: string }>(testPool())`select row_to_json(s)::text as row from sources s
+        where id = ${source.id}`;
       expect(rows[0]?.row).to.not.include(secret);
       // A token proves nothing but who sends, so anyone who reads the event must not have it.
       if (signer.covers === 'nothing' && signer.config.type !== 'body_token') {

@@ -8,6 +8,7 @@ import { Records, type SourceView } from '../support/records.ts';
 import { PLANTED } from '../support/attacks/secrecy.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { execute, selectColumn } from '../support/database/sql.ts';
 
 interface ReplayView {
   id: string;
@@ -149,9 +150,7 @@ describe('replays by filter', () => {
     await testInstance.temporal.workflow.getHandle(id).terminate('by an operator');
     // As if the minute had passed in which a replay without a page is left alone.
     await until('the page under way to end', async () => {
-      await testInstance.pool.query('update event_replays set due_at = now() where id = $1 and due_at is not null', [
-        id,
-      ]);
+      await execute(testInstance.pool)`update event_replays set due_at = now() where id = ${id} and due_at is not null`;
       return (await read(id)).status === 'failed';
     });
     expect(await read(id)).to.include({
@@ -161,11 +160,8 @@ describe('replays by filter', () => {
   });
 
   /** The events of a source's deliveries, in the order in which these were made. */
-  async function deliveriesInOrder(sourceId: string): Promise<string[]> {
-    const { rows } = await testInstance.pool.query<{ event_id: string }>(
-      'select event_id from deliveries where source_id = $1 order by id',
-      [sourceId],
-    );
-    return rows.map((row) => row.event_id);
+  function deliveriesInOrder(sourceId: string): Promise<string[]> {
+    return selectColumn<string>(testInstance.pool)`select event_id from deliveries where source_id = ${sourceId}
+      order by id`;
   }
 });

@@ -5,6 +5,7 @@ import { inExpressLane, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const UNKNOWN = `export default ({ payload }) => {
   if (payload.type !== 'known') throw new Error('unknown ' + payload.type);
@@ -50,10 +51,8 @@ describe('text that cannot be stored', () => {
       destination: { authType: 'bearer', authConfig: { token: 'secret' } },
     });
     const seal = 'update destinations set auth_config = $2, version = version + 1 where id = $1';
-    const { rows } = await testInstance.pool.query<{ sealed: string }>(
-      'select auth_config as sealed from destinations where id = $1',
-      [destination.id],
-    );
+    const rows = await selectRows<{ sealed: string }>(testInstance.pool)`select auth_config as sealed from destinations
+      where id = ${destination.id}`;
     await testInstance.pool.query(seal, [destination.id, 'v1.unknown.AAAA']);
     const eventId = await records.accepted(source, '{}');
     await until('its workflow to have it', async () => {

@@ -6,6 +6,7 @@ import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { selectValue } from '../support/database/sql.ts';
 
 const SECONDS = 10;
 // The relay renews its lease and claims about six times; each other part looks once in ten seconds or more rarely.
@@ -25,12 +26,9 @@ describe('an idle API with an idle worker', function () {
   });
   after(() => Promise.all([hookyard.close(), outside.end()]));
 
-  async function commits(): Promise<number> {
-    const { rows } = await outside.query<{ commits: number }>(
-      'select xact_commit::float8 as commits from pg_stat_database where datname = $1',
-      [new URL(hookyard.databaseUrl).pathname.slice(1)],
-    );
-    return rows[0]?.commits ?? 0;
+  function commits(): Promise<number> {
+    return selectValue<number>(outside)`select xact_commit::float8 as commits from pg_stat_database
+      where datname = ${new URL(hookyard.databaseUrl).pathname.slice(1)}`;
   }
 
   it('commits a few times a second, and delivers the next webhook as usual', async () => {

@@ -11,6 +11,7 @@ import { createOrganization } from '../support/service.ts';
 import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute, selectValue } from '../support/database/sql.ts';
 
 const SECRET = 'a secret of sixteen bytes';
 const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
@@ -123,13 +124,8 @@ describe('issues', () => {
       for (let n = 0; n < times; n += 1)
         expect((await send('POST', `${urls[process]}${pathname}`, WRONG, '{}')).status).to.equal(401);
     };
-    const counted = async () => {
-      const { rows } = await testInstance.pool.query<{ failures: number }>(
-        'select failures from issue_streaks where source_id = $1',
-        [source.id],
-      );
-      return rows[0]?.failures;
-    };
+    const counted = () => selectValue<number>(testInstance.pool)`select failures from issue_streaks
+      where source_id = ${source.id}`;
     await refused(0, 3);
     await refused(1, 1);
     await until('four to be counted', async () => (await counted()) === 4);
@@ -181,13 +177,11 @@ describe('issues', () => {
     expect((await webhook()).body).to.include({ limit: 'eventsPerMonth' });
     await own.untilCounted(issue.id, 2);
     // Others go by after the time in which those that have recovered are resolved: this has not.
-    await until('rounds of resolving', async () => {
-      const { rows } = await pool.query<{ long: boolean }>(
-        `select last_seen_at < now() - interval '8 seconds' as long from issues where id = $1`,
-        [issue.id],
-      );
-      return rows[0]?.long;
-    });
+    await until(
+      'rounds of resolving',
+      () => selectValue<boolean>(pool)`select last_seen_at < now() - interval '8 seconds' as long from issues
+        where id = ${issue.id}`,
+    );
     expect(await own.get(issue.id), 'the month is not over').to.include({ state: 'open' });
     await setLimits(pool, of.id, { eventsPerMonth: 3 });
     await until('the raised limit', async () => (await webhook()).status === 200);
@@ -199,11 +193,10 @@ describe('issues', () => {
     const refused = async () => expect((await records.post(source, '{}')).status).to.equal(403);
     for (let n = 0; n < 4; n += 1) await refused();
     await until('four to be counted', async () => {
-      const { rows } = await testInstance.pool.query<{ failures: number }>(
-        'select failures from issue_streaks where source_id = $1',
-        [source.id],
+      return (
+        (await selectValue<number>(testInstance.pool)`select failures from issue_streaks
+        where source_id = ${source.id}`) === 4
       );
-      return rows[0]?.failures === 4;
     });
     expect(await issues.list({ sourceId: source.id }), 'these are not enough').to.deep.equal([]);
     await refused();
@@ -232,9 +225,8 @@ describe('issues', () => {
       expect(await issues.list({ routeId: route.id, state: 'open' })).to.deep.equal([]);
       expect(await issues.list({ routeId: route.id, state: 'acknowledged', kind: 'circuit_open' })).to.deep.equal([]);
       expect(await issues.set(issue.id, 'resolved')).to.include({ state: 'resolved' });
-      await testInstance.pool.query(`update issues set resolved_at = now() - interval '2 hours' where id = $1`, [
-        issue.id,
-      ]);
+      await execute(testInstance.pool)`
+        update issues set resolved_at = now() - interval '2 hours' where id = ${issue.id}`;
       await failed(source);
       const again = await issues.untilOpen({ routeId: route.id });
       const refused = await testInstance.client.request('PATCH', `/api/issues/${issue.id}`, { state: 'open' });

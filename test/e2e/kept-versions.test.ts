@@ -6,6 +6,7 @@ import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const BODY = '{"order":1,"card":"4111111111111111"}';
 const MASKED = '{"order":1,"card":"masked"}';
@@ -149,9 +150,8 @@ describe('what a delivery keeps of its route', () => {
       await testInstance.client.patch(destinationPath, { enabled: true });
       await remove(routePath(route));
       await remove(`/api/transforms/${transformId}`);
-      await testInstance.pool.query('delete from earlier_versions where record_id = $1', [
-        lost === 'route' ? route.id : transformId,
-      ]);
+      await execute(testInstance.pool)`delete from earlier_versions
+        where record_id = ${lost === 'route' ? route.id : transformId}`;
       const failed = await replayed(id);
       expect(failed).to.include({ status: 'failed', attemptCount: 0 });
       expect(failed.error).to.match(

@@ -7,6 +7,7 @@ import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -174,12 +175,11 @@ describe('operations', () => {
   });
 
   async function rowsLeft(eventIds: string[]) {
-    const { rows } = await testInstance.pool.query<{ payloads: number; deliveries: number; attempts: number }>(
-      `select (select count(*) from event_payloads where event_id = any($1)) as payloads,
-              (select count(*) from deliveries where event_id = any($1)) as deliveries,
-              (select count(*) from attempts a join deliveries d on d.id = a.delivery_id where d.event_id = any($1)) as attempts`,
-      [eventIds],
-    );
+    const rows = await selectRows<{ payloads: number; deliveries: number; attempts: number }>(testInstance.pool)`
+      select (select count(*) from event_payloads where event_id = any(${eventIds})) as payloads,
+      (select count(*) from deliveries where event_id = any(${eventIds})) as deliveries,
+      (select count(*) from attempts a join deliveries d on d.id = a.delivery_id
+      where d.event_id = any(${eventIds})) as attempts`;
     return rows[0];
   }
 

@@ -5,6 +5,7 @@ import type { Answer } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const BY_ORDER = { ordering: { key: 'payload.order' } };
 
@@ -174,14 +175,12 @@ describe('ordering', () => {
     expect(backup.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1']);
     expect(bad.requests.map(({ headers }) => headers['x-hookyard-sequence'])).to.deep.equal(['1', '2']);
     // One that failed over while it entered the outbox: its row goes, else it would be claimed again and again.
-    await testInstance.pool.query(
-      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
-                           order_hash)
-       select id, destination_id, organization_id, event_id, source_id, route_id, priority, get_byte(order_hash, 0) & 63,
-              order_hash
-       from deliveries where source_id = $1 and status = 'failed_over'`,
-      [source.id],
-    );
+    await execute(testInstance.pool)`
+      insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
+                          order_hash)
+      select id, destination_id, organization_id, event_id, source_id, route_id, priority, get_byte(order_hash, 0) & 63,
+             order_hash
+      from deliveries where source_id = ${source.id} and status = 'failed_over'`;
     await testInstance.pool.query(`select pg_notify('hookyard_outbox', '')`);
     await until('the row to be removed', async () => (await records.queued()) === 0);
   });
@@ -225,10 +224,8 @@ describe('ordering', () => {
   it('opens an issue of the destination when a key has been blocked for five minutes, which ends with the block', async () => {
     const { destination, send } = await inOrder([500, 200]);
     await records.eventWith('failed', await send('a', 1));
-    await testInstance.pool.query(
-      `update order_keys set blocked_at = now() - interval '6 minutes' where destination_id = $1`,
-      [destination.id],
-    );
+    await execute(testInstance.pool)`update order_keys set blocked_at = now() - interval '6 minutes'
+      where destination_id = ${destination.id}`;
     const path = `/api/issues?kind=order_blocked&destinationId=${destination.id}`;
     const issue = await until('the issue', async () => {
       return (await testInstance.client.get<{ data: { id: string; state: string; cause: string }[] }>(path)).data[0];

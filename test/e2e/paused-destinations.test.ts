@@ -8,6 +8,7 @@ import { until } from '../support/until.ts';
 import type { BatchView } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { circuitRows } from '../support/rows.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('a paused destination', () => {
   const { testInstance, records, receiver } = useHookyard();
@@ -110,9 +111,8 @@ describe('a paused destination', () => {
       // Held for two days; a file is tried for one.
       const held = [await storeAged(testInstance, made, 2), await storeAged(testInstance, made, 2)];
       for (const { id } of held) await records.deliveryWith('circuit_open', id);
-      await testInstance.pool.query('update events set queued_at = received_at where id = any($1)', [
-        held.map(({ id }) => id),
-      ]);
+      await execute(testInstance.pool)`update events set queued_at = received_at
+        where id = any(${held.map(({ id }) => id)})`;
       store.answer(503);
       try {
         await resume(testInstance, destinationPath(made.destination), { releasePerSecond: 1 });

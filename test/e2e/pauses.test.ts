@@ -6,6 +6,7 @@ import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectColumn, selectRows } from '../support/database/sql.ts';
 
 const EVENTS = 30;
 const PER_SECOND = 10;
@@ -18,12 +19,9 @@ describe('a paused route', () => {
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
   const arrived = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-event-id']);
   /** The events of its deliveries, in the order of these. */
-  async function received(route: RouteView): Promise<string[]> {
-    const { rows } = await testInstance.pool.query<{ id: string }>(
-      'select event_id as id from deliveries where route_id = $1 order by id',
-      [route.id],
-    );
-    return rows.map(({ id }) => id);
+  function received(route: RouteView): Promise<string[]> {
+    return selectColumn<string>(testInstance.pool)`select event_id as id from deliveries where route_id = ${route.id}
+      order by id`;
   }
   /** A delivery by another route goes all the way, so relays and workers had time for what comes before it. */
   async function othersDeliver(): Promise<void> {
@@ -59,10 +57,8 @@ describe('a paused route', () => {
     expect(arrived(endpoint)).to.deep.equal(await received(route));
     expect(await testInstance.client.get(routePath(route))).to.include(NOT_PAUSED);
     await circuits.ended(route);
-    const { rows } = await testInstance.pool.query(
-      'select release_per_second as rate from circuits where route_id = $1',
-      [route.id],
-    );
+    const rows = await selectRows(testInstance.pool)`select release_per_second as rate from circuits
+      where route_id = ${route.id}`;
     expect(rows, 'the next release has the usual rate').to.deep.equal([{ rate: null }]);
   });
 

@@ -11,6 +11,7 @@ import { PLANTED } from '../support/attacks/secrecy.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from '../security/raw-connection.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const VERIFY_TOKEN = `${PLANTED}-verify-token`;
 
@@ -51,10 +52,8 @@ describe('sources with a provider', () => {
       });
       const request = await signedRequest(name, source, key);
       expect((await ask(source, 'POST', request)).status).to.be.within(200, 204);
-      const stored = await testInstance.pool.query<{ id: string; row: string }>(
-        'select id, row_to_json(e)::text as row from events e where source_id = $1',
-        [source.id],
-      );
+      const stored = await execute<{ id: string; row: string }>(testInstance.pool)`select id,
+        row_to_json(e)::text as row from events e where source_id = ${source.id}`;
       expect(stored.rows, name).to.have.length(1);
       await records.eventWith('delivered', stored.rows[0]?.id as string);
       const seen = [stored.rows[0]?.row, endpoint.requests.map(({ headers }) => headers)];
@@ -166,10 +165,8 @@ describe('sources with a provider', () => {
       expect((await greet(secretOf('asana').secret)).status).to.equal(401);
       expect((await ask(source, 'POST', await signedRequest('asana', source, key))).status).to.equal(200);
       expect(JSON.stringify(await shown(source))).not.to.include(secret);
-      const { rows } = await testInstance.pool.query<Json>(
-        `select actor, action, resource, members, outcome from audit_records where record_ids @> array[$1] and actor = 'provider'`,
-        [source.id],
-      );
+      const rows = await selectRows<Json>(testInstance.pool)`select actor, action, resource, members, outcome
+        from audit_records where record_ids @> array[${source.id}] and actor = 'provider'`;
       const entry = { actor: 'provider', action: 'rememberSecret', resource: 'sources', outcome: 'done' };
       expect(rows).to.deep.equal([{ ...entry, members: ['verificationConfig.secret'] }]);
       // As it was read.

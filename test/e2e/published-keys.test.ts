@@ -9,6 +9,7 @@ import { signers } from '../support/providers/provider-signers.ts';
 import { type PublishedSigner, publishedSigners, snsConfirmation } from '../support/providers/published-signers.ts';
 import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const signerOf = (name: string) => publishedSigners[name] as PublishedSigner;
 
@@ -166,10 +167,8 @@ describe('sources of providers that publish their keys', () => {
     expect(await eventsOf(source)).to.equal(1);
     const seen = await handshakeOf(source, 'verification-token', await readerOf());
     expect(seen.shown).to.be.a('string').and.not.equal(token);
-    const { rows } = await testPool().query<{ row: string }>(
-      'select row_to_json(s)::text as row from sources s where id = $1',
-      [source.id],
-    );
+    const rows = await selectRows<{ row: string }>(testPool())`select row_to_json(s)::text as row from sources s
+      where id = ${source.id}`;
     expect(rows[0]?.row).to.be.a('string').and.not.include(token);
   });
 

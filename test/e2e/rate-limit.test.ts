@@ -4,6 +4,7 @@ import type { Hookyard } from '../support/hookyard.ts';
 import { type DeliveryView, inExpressLane, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows, selectValue } from '../support/database/sql.ts';
 
 // How many retries wait for their turn.
 const WAITING = 5;
@@ -23,11 +24,9 @@ describe('the rate limit of a destination', () => {
     destinationId: string,
     { pool }: Pick<Hookyard, 'pool'> = testInstance,
   ): Promise<number[]> {
-    const { rows } = await pool.query<{ at: Date }>(
-      `select a.started_at as at from attempts a join deliveries d on d.id = a.delivery_id
-       where d.destination_id = $1 order by 1`,
-      [destinationId],
-    );
+    const rows = await selectRows<{ at: Date }>(pool)`
+      select a.started_at as at from attempts a join deliveries d on d.id = a.delivery_id
+      where d.destination_id = ${destinationId} order by 1`;
     return rows.map((row) => row.at.getTime());
   }
 
@@ -84,10 +83,8 @@ describe('the rate limit of a destination', () => {
     for (const { id } of failed) await testInstance.client.post(`/api/deliveries/${id}/retry`);
     // One has the first slot, and the next one is a minute away.
     const waiting = await until('the others to wait', async () => {
-      const { rows } = await testInstance.pool.query<{ id: string }>(
-        `select delivery_id as id from outbox where destination_id = $1 and resume = 'waiting' order by 1`,
-        [destination.id],
-      );
+      const rows = await selectRows<{ id: string }>(testInstance.pool)`select delivery_id as id from outbox
+        where destination_id = ${destination.id} and resume = 'waiting' order by 1`;
       return rows.length === WAITING && rows.map((row) => row.id);
     });
     const [cancelled = '', terminated = '', ...others] = waiting;
@@ -127,13 +124,8 @@ describe('the rate limit of a destination', () => {
     const failed = await Promise.all(eventIds.map((id) => records.deliveryWith('retrying', id)));
     await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
     for (const { id } of failed) await testInstance.client.post(`/api/deliveries/${id}/retry`);
-    const queued = async () => {
-      const { rows } = await testInstance.pool.query<{ count: number }>(
-        'select count(*)::int as count from outbox where destination_id = $1',
-        [destination.id],
-      );
-      return rows[0]?.count;
-    };
+    const queued = () => selectValue<number>(testInstance.pool)`select count(*)::int as count from outbox
+      where destination_id = ${destination.id}`;
     await until('all but the first to wait', async () => (await queued()) === UNANSWERED - 1);
     const since = Date.now();
     await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });

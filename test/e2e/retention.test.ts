@@ -24,6 +24,7 @@ import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
+import { execute } from '../support/database/sql.ts';
 
 const PAYLOAD_DAYS = 2;
 const EVENT_DAYS = 6;
@@ -177,10 +178,8 @@ describe('retention', () => {
       expect(await records.deliveryWith('retrying', young.id)).to.include({ attemptCount: 1 });
       expect(await danglingReferences(testInstance)).to.deep.equal({});
       const parked = [retrying, heldLater].map((event) => event.deliveries[0]?.id ?? '');
-      await testInstance.pool.query(
-        `update deliveries set finished_at = now() - interval '1 hour' where id = any($1)`,
-        [parked],
-      );
+      await execute(testInstance.pool)`update deliveries set finished_at = now() - interval '1 hour'
+        where id = any(${parked})`;
       await until('the workflows to show it', async () => {
         await reconcileNow(testInstance);
         for (const id of parked) {

@@ -8,6 +8,7 @@ import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { PLANTED } from '../support/attacks/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const BODY = '{"order":1}';
 const nowSeconds = () => Math.floor(Date.now() / 1000);
@@ -159,11 +160,9 @@ describe('rotation of secrets', () => {
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-secret`, { secret: next });
     await testInstance.client.post(`/api/destinations/${id}/rotate-secret`, { secret: nextSigning });
     const stored = async () => {
-      const { rows } = await testInstance.pool.query(
-        `select previous_verification_secret as secret from sources where id = $1
-         union all select previous_signing_secret from destinations where id = $2`,
-        [source.id, id],
-      );
+      const rows = await selectRows(testInstance.pool)`
+        select previous_verification_secret as secret from sources where id = ${source.id}
+        union all select previous_signing_secret from destinations where id = ${id}`;
       return rows.map(({ secret }) => secret);
     };
     for (const sealed of await stored()) expect(sealed).to.match(/^v1\./);

@@ -13,6 +13,7 @@ import { onceMore, Records } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 describe('a suspended organization', () => {
   let suspended: Hookyard;
@@ -48,13 +49,11 @@ describe('a suspended organization', () => {
     const pipe = await others.pipe(receiver.endpoint().url);
     for (let n = 0; n < count; n += 1) await others.deliveryWith('delivered', await others.accepted(pipe.source, '{}'));
   }
-  const waiting = async (): Promise<{ id: string; resume: string | null }[]> => {
-    const { rows } = await suspended.pool.query<{ id: string; resume: string | null }>(
-      'select delivery_id as id, resume from outbox where organization_id = $1 order by 1',
-      [suspended.organizationId],
-    );
-    return rows;
-  };
+  const waiting = (): Promise<{ id: string; resume: string | null }[]> => selectRows<{
+    id: string;
+    resume: string | null;
+  }>(suspended.pool)`
+select delivery_id as id, resume from outbox where organization_id = ${suspended.organizationId} order by 1`;
   const eventIds = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-event-id']);
 
   it('gets no webhook in, reads everything and changes nothing, from the next request on', async () => {

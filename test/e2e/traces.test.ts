@@ -16,6 +16,7 @@ import { type EventView, onceMore, Records } from '../support/records.ts';
 import { startTlsReceiver, type TlsReceiver } from '../support/servers/tls-receiver.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -206,9 +207,8 @@ describe('traces', () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
     const limit = (limits: object | null) =>
-      testInstance.pool.query('update organizations set limits = $1, config_version = config_version + 1', [
-        limits && JSON.stringify(limits),
-      ]);
+      execute(testInstance.pool)`update organizations
+        set limits = ${limits && JSON.stringify(limits)}, config_version = config_version + 1`;
     const before = await testInstance.pool.query<{ limits: object | null }>('select limits from organizations');
     await limit({ waitingDeliveries: 0 });
     try {
@@ -253,10 +253,8 @@ describe('without a receiver of traces', () => {
   /** What an event keeps of its trace. */
   const keptOf = async (eventId: string) => {
     const { traceId } = (await records.event(eventId)) as EventView & { traceId: string | null };
-    const { rows } = await shared.pool.query<{ kept: string | null }>(
-      'select traceparent as kept from events where id = $1',
-      [eventId],
-    );
+    const rows = await selectRows<{ kept: string | null }>(shared.pool)`select traceparent as kept from events
+      where id = ${eventId}`;
     return { traceId, kept: rows[0]?.kept };
   };
 

@@ -10,6 +10,7 @@ import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 for (const provider of providerCases) {
   describe(`warehouse ${provider.name}`, () => {
@@ -96,10 +97,8 @@ describe('warehouse destinations', () => {
       await pipe.patch({ config: { batchSize: 2 } });
       await until('two files to be written', async () => (await pipe.objects()).length === 2);
       await until('the records to wait', async () => (await held.waiting()).length > 0);
-      const { rows } = await testInstance.pool.query<{ status: string }>(
-        `select status from warehouse_batches where destination_id = $1 and status <> 'open' order by frozen_at`,
-        [pipe.destinationId],
-      );
+      const rows = await selectRows<{ status: string }>(testInstance.pool)`select status from warehouse_batches
+        where destination_id = ${pipe.destinationId} and status <> 'open' order by frozen_at`;
       expect(rows[0]?.status).to.equal('uploaded');
       expect(rows).to.have.lengthOf(2);
     } finally {

@@ -7,6 +7,7 @@ import { breaker, type Switched, switchedEndpoint } from '../support/workflows/c
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 // A lost attempt is noticed after 15 s (heartbeat), a dead relay's lease ends after 6 s, a lost workflow is started
 // again 10 s after it should have acted. The rest is for slow machines.
@@ -77,10 +78,8 @@ describe('circuits under load and faults', function () {
     await circuits.configure(route, { circuitCooldownSeconds: 1 });
     await until('all to be delivered', async () => (await deliveriesIn(route, 'delivered')) === OUTAGE_EVENTS, 120_000);
     expect(await heldOf(route)).to.equal(0);
-    const received = await testInstance.pool.query<{ id: string }>(
-      `select event_id as id from deliveries where route_id = $1 and status = 'delivered' order by id`,
-      [route.id],
-    );
+    const received = await execute<{ id: string }>(testInstance.pool)`select event_id as id from deliveries
+      where route_id = ${route.id} and status = 'delivered' order by id`;
     const place = new Map(received.rows.map(({ id }, index) => [id, index]));
     const arrived = endpoint.requests
       .slice(attempts)

@@ -10,6 +10,7 @@ import { until } from '../support/until.ts';
 import { newId } from '../../core/text/ids.ts';
 import { TASK_QUEUE } from '../../core/temporal/names.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 // Of 5000 each, the steps are three.
 const EVENTS = 12_000;
@@ -44,10 +45,8 @@ describe('deleting much', function () {
   }
 
   const removed = async (sourceId: string): Promise<number> => {
-    const found = await testInstance.pool.query<{ count: number }>(
-      'select events_removed as count from source_purges where source_id = $1',
-      [sourceId],
-    );
+    const found = await execute<{ count: number }>(testInstance.pool)`select events_removed as count from source_purges
+      where source_id = ${sourceId}`;
     return found.rows[0]?.count ?? 0;
   };
 

@@ -6,6 +6,7 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectColumn } from '../support/database/sql.ts';
 
 // A killed worker's page is noticed after 15 s without a heartbeat; then come the pages that are left. The rest is for
 // slow machines.
@@ -64,12 +65,9 @@ describe('replays by filter, cut off', function () {
   }
 
   /** The events of the source's deliveries, in the order in which these were made. */
-  async function deliveries(sourceId: string): Promise<string[]> {
-    const { rows } = await testInstance.pool.query<{ event_id: string }>(
-      'select event_id from deliveries where source_id = $1 order by id',
-      [sourceId],
-    );
-    return rows.map((row) => row.event_id);
+  function deliveries(sourceId: string): Promise<string[]> {
+    return selectColumn<string>(testInstance.pool)`select event_id from deliveries where source_id = ${sourceId}
+      order by id`;
   }
 
   /** Holds the event, so that the page it is in is half done and waits. */

@@ -11,6 +11,7 @@ import { InstallationClient } from '../../temporal-config/client.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
+import { execute, selectColumn } from '../support/database/sql.ts';
 
 describe('deleting organizations of which one cannot be deleted', () => {
   const { database } = useDatabase('deletions');
@@ -34,22 +35,14 @@ describe('deleting organizations of which one cannot be deleted', () => {
   /** One whose deletion was requested, with a source; the first one first. */
   async function deleted(): Promise<string> {
     const id = newId('org');
-    await database.pool.query(
-      `insert into organizations (id, slug, name, plan, suspended_at, deleted_at) values ($1, $1, $1, 'pro', now(), now())`,
-      [id],
-    );
-    await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($2, $1, 'S', $2)`, [
-      id,
-      newId('src'),
-    ]);
+    await execute(database.pool)`insert into organizations (id, slug, name, plan, suspended_at, deleted_at)
+      values (${id}, ${id}, ${id}, 'pro', now(), now())`;
+    await execute(database.pool)`insert into sources (id, organization_id, name, slug)
+      values (${newId('src')}, ${id}, 'S', ${newId('src')})`;
     return id;
   }
-  const left = async () => {
-    const { rows } = await database.pool.query<{ id: string }>(
-      'select organization_id as id from sources order by organization_id',
-    );
-    return rows.map(({ id }) => id);
-  };
+  const left = () => selectColumn<string>(database.pool)`select organization_id as id from sources
+    order by organization_id`;
   /** One round. @returns whether there is more to do now, or the error */
   const round = () => finishOrganizations(deps).catch((error: Error) => error.message);
   const passTime = () => database.pool.query(`update organizations set emptied_at = emptied_at - interval '1 hour'`);

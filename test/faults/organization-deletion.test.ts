@@ -17,6 +17,7 @@ import { makeTenantRecords, type TenantRecords } from '../support/organizations/
 import { until } from '../support/until.ts';
 import { wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 const EVENTS = 3000;
 const WORD = 'kestrelworks';
@@ -99,11 +100,9 @@ describe('deleting an organization', function () {
     const made = await fill(deleted, WORD);
     await fill(kept, 'ownbakery');
     marks = [deleted.id, deleted.slug, WORD, ...Object.values({ ...made, words: [] }).flat()];
-    const { rows } = await testInstance.pool.query<{ id: string; route: string; destination: string }>(
-      `select r.source_id as id, r.id as route, r.destination_ids[1] as destination from routes r
-       where r.organization_id = $1 and not notify_on_failure order by r.id limit 1`,
-      [deleted.id],
-    );
+    const rows = await selectRows<{ id: string; route: string; destination: string }>(testInstance.pool)`
+      select r.source_id as id, r.id as route, r.destination_ids[1] as destination from routes r
+      where r.organization_id = ${deleted.id} and not notify_on_failure order by r.id limit 1`;
     const [way] = rows;
     if (!way) throw new Error('a route was made');
     await storeMany(testInstance.pool, {
@@ -147,10 +146,8 @@ describe('deleting an organization', function () {
   it('continues after a worker was killed, and shows how far it is', async () => {
     const operator = commandLine({ ...deleted, token: '' });
     const onIts = { env: { DATABASE_URL: testInstance.databaseUrl } };
-    const { rows } = await testInstance.pool.query<{ id: string }>(
-      'select id from events where organization_id = $1 order by id offset 1500 limit 1',
-      [deleted.id],
-    );
+    const rows = await selectRows<{ id: string }>(testInstance.pool)`select id from events
+      where organization_id = ${deleted.id} order by id offset 1500 limit 1`;
     const lock = await holdEvent(testInstance.pool, rows[0]?.id ?? '');
     const asked = await operator.run(['orgs', 'delete', deleted.slug, '--confirm', deleted.slug], onIts);
     expect(asked.code, asked.stderr).to.equal(0);
@@ -176,16 +173,12 @@ describe('deleting an organization', function () {
   });
 
   it('is looked for once more, and then nothing of it is left in any table or in Temporal', async () => {
-    const { rows } = await testInstance.pool.query<{ emptied: boolean }>(
-      'select emptied_at is not null as emptied from organizations where id = $1',
-      [deleted.id],
-    );
+    const rows = await selectRows<{ emptied: boolean }>(testInstance.pool)`select emptied_at is not null as emptied
+      from organizations where id = ${deleted.id}`;
     expect(rows).to.deep.equal([{ emptied: true }]);
     // What was under way comes late.
-    await testInstance.pool.query(
-      `insert into retrying_deliveries (delivery_id, organization_id, destination_id) values ('dlv_gone', $1, 'dst_gone')`,
-      [deleted.id],
-    );
+    await execute(testInstance.pool)`insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+      values ('dlv_gone', ${deleted.id}, 'dst_gone')`;
     const passTime = () =>
       testInstance.pool.query(`update organizations set emptied_at = emptied_at - interval '1 hour'`);
     await passTime();

@@ -5,6 +5,7 @@ import { pause, resume, routePath } from '../support/workflows/pauses.ts';
 import type { RouteView, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectValue } from '../support/database/sql.ts';
 
 // A dead relay's lease ends after 6 s, a lost workflow is started again 10 s after it should have acted. The rest is
 // for slow machines.
@@ -20,13 +21,8 @@ describe('pauses and faults', function () {
     for (let order = 0; order < count; order += 1) ids.push(await records.accepted(source, JSON.stringify({ order })));
     return ids;
   }
-  const countOf = async ({ id }: RouteView, status: string) => {
-    const { rows } = await testInstance.pool.query<{ count: number }>(
-      'select count(*) from deliveries where route_id = $1 and status = $2',
-      [id, status],
-    );
-    return rows[0]?.count ?? 0;
-  };
+  const countOf = ({ id }: RouteView, status: string) => selectValue<number>(testInstance.pool)`select count(*)
+    from deliveries where route_id = ${id} and status = ${status}`;
   const untilAll = (route: RouteView, status: string) =>
     until(`all to be ${status}`, async () => (await countOf(route, status)) === EVENTS, RECOVERY_MS);
 

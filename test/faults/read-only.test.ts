@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectValue } from '../support/database/sql.ts';
 
 const RECOVERY_MS = 180_000;
 const SENDERS = 4;
@@ -67,13 +68,11 @@ describe('a database that takes no writes', function () {
       await until('attempts under way', () => endpoint.requests.length >= UNDER_WAY);
       await database.on();
       gate.resolve();
-      await until('beats to stand still for so long that another worker could take the shards', async () => {
-        const { rows } = await testInstance.pool.query<{ stands: boolean }>(
-          'select bool_and(seen_at < now() - make_interval(secs => $1)) as stands from workers',
-          [(2 * DEAD_MS) / 1000],
-        );
-        return rows[0]?.stands;
-      });
+      await until(
+        'beats to stand still for so long that another worker could take the shards',
+        () => selectValue<boolean>(testInstance.pool)`select bool_and(seen_at < now() - make_interval(secs =>
+          ${(2 * DEAD_MS) / 1000})) as stands from workers`,
+      );
     } finally {
       await database.off();
     }

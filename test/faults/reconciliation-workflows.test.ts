@@ -8,6 +8,7 @@ import { pauseReconciliation, reconcileNow } from '../support/workflows/reconcil
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('disagreements of PostgreSQL and Temporal about workflows', function () {
   this.timeout(900_000);
@@ -95,9 +96,8 @@ describe('disagreements of PostgreSQL and Temporal about workflows', function ()
     it('give a half-open circuit its workflow back', async () => {
       const { route, eventId } = await openCircuit([500, 200]);
       await workflow(circuitWorkflowId(route.id)).terminate('lost');
-      await testInstance.pool.query(`update circuits set state = 'half_open', wake_at = null where route_id = $1`, [
-        route.id,
-      ]);
+      await execute(testInstance.pool)`update circuits set state = 'half_open', wake_at = null
+        where route_id = ${route.id}`;
       expect((await reconcileNow(testInstance))['circuits woken']).to.equal(1);
       await records.deliveryWith('delivered', eventId);
     });

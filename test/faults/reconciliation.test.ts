@@ -7,6 +7,7 @@ import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/workf
 import { type DeliveryView, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('disagreements of PostgreSQL and Temporal', function () {
   this.timeout(900_000);
@@ -77,25 +78,23 @@ describe('disagreements of PostgreSQL and Temporal', function () {
   describe('because PostgreSQL was restored and is older than Temporal', () => {
     /** Takes back what was recorded of a delivery, but for so many attempts. */
     async function takeBack({ id, eventId }: DeliveryView, status: string, attempts: number): Promise<void> {
-      await testInstance.pool.query(
-        `with event as (
-           update events set deliveries_succeeded = 0, deliveries_failed = 0, status = 'pending' where id = $2
-         ), made as (
-           delete from attempts where delivery_id = $1 and attempt_number > $4
-         )
-         update deliveries set status = $3, attempt_count = $4, finished_at = null, delivered_at = null, error = null,
-                next_attempt_at = case when $4 > 0 then now() - interval '1 hour' end
-         where id = $1`,
-        [id, eventId, status, attempts],
-      );
+      await execute(testInstance.pool)`with event as (
+          update events set deliveries_succeeded = 0, deliveries_failed = 0, status = 'pending' where id = ${eventId}
+        ), made as (
+          delete from attempts where delivery_id = ${id} and attempt_number > ${attempts}
+        )
+        update deliveries
+        set status = ${status}, attempt_count = ${attempts}, finished_at = null, delivered_at = null, error = null,
+               next_attempt_at = case when ${attempts} > 0 then now() - interval '1 hour' end
+        where id = ${id}`;
     }
 
     const queueAgain = (id: string) =>
-      testInstance.pool.query(
-        `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-         select id, destination_id, organization_id, event_id, source_id, route_id, priority, 0 from deliveries where id = $1`,
-        [id],
-      );
+      execute(testInstance.pool)`
+        insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority,
+        shard)
+        select id, destination_id, organization_id, event_id, source_id, route_id, priority, 0 from deliveries
+        where id = ${id}`;
 
     it('make an attempt again whose workflow has ended as delivered', async () => {
       const { endpoint, delivery } = await waitingForRetry([500, 200]);

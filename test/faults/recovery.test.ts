@@ -4,6 +4,7 @@ import type { Service } from '../support/service.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectValue } from '../support/database/sql.ts';
 
 const PATIENCE_MS = 180_000;
 
@@ -49,10 +50,7 @@ describe('recovery of relays', function () {
     expect(await leftovers()).to.equal(0);
   });
 
-  async function leftovers(): Promise<number> {
-    const { rows } = await testInstance.pool.query<{ count: number }>(
-      'select count(*)::int as count from workers, unnest(handed_over)',
-    );
-    return rows[0]?.count ?? 0;
+  function leftovers(): Promise<number> {
+    return selectValue<number>(testInstance.pool)`select count(*)::int as count from workers, unnest(handed_over)`;
   }
 });

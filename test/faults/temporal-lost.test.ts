@@ -16,6 +16,7 @@ import { makeOverdue } from '../support/workflows/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 // After Temporal is back: a worker notices within 30 s that its schedules are gone and makes them, which runs the
@@ -133,10 +134,9 @@ describe('Temporal, emptied', function () {
     await emptying;
     await makeOverdue(testInstance, due.delivery.id);
     // As if the cooldown had passed.
-    await testInstance.pool.query(
-      `update circuits set opened_at = now() - interval '2 hours', wake_at = now(), version = version + 1 where route_id = $1`,
-      [cut.route.id],
-    );
+    await execute(testInstance.pool)`update circuits
+      set opened_at = now() - interval '2 hours', wake_at = now(), version = version + 1
+      where route_id = ${cut.route.id}`;
     const supervisor = setInterval(() => void keepWorkerRunning().catch(() => undefined), 2000);
     try {
       await ledger.settle(RECOVERY_MS);
@@ -167,10 +167,8 @@ describe('Temporal, emptied', function () {
       return view.status === 'completed';
     });
     await until('the circuit to be closed', async () => {
-      const { rowCount } = await testInstance.pool.query(
-        `select from circuits where route_id = $1 and state = 'closed' and wake_at is null`,
-        [cut.route.id],
-      );
+      const { rowCount } = await execute(testInstance.pool)`select from circuits where route_id = ${cut.route.id}
+        and state = 'closed' and wake_at is null`;
       return rowCount === 1;
     });
 

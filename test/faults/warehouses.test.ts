@@ -10,6 +10,7 @@ import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectValue } from '../support/database/sql.ts';
 
 const provider = firstProvider();
 
@@ -149,11 +150,10 @@ describe('warehouses, cut off', function () {
     try {
       gate.mode = 'open';
       await until('the batch to be uploaded', async () => {
-        const { rows } = await testInstance.pool.query<{ status: string }>(
-          'select status from warehouse_batches where destination_id = $1',
-          [pipe.destinationId],
+        return (
+          (await selectValue<string>(testInstance.pool)`select status from warehouse_batches
+          where destination_id = ${pipe.destinationId}`) === 'uploaded'
         );
-        return rows[0]?.status === 'uploaded';
       });
       await until('the records to wait', async () => (await held.waiting()).length > 0);
       await worker.kill();

@@ -16,6 +16,7 @@ import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 180_000;
@@ -188,10 +189,9 @@ describe('a clock that is set while everything is under way', function () {
   /** Both workers have their share. */
   async function shardsAreServed(): Promise<void> {
     await until('all shards to be owned', async () => {
-      const { rows } = await testInstance.pool.query<{ shards: number }>(
-        `select count(*)::int as shards from workers join shards on owner = name
-         group by name`,
-      );
+      const rows = await selectRows<{ shards: number }>(testInstance.pool)`
+        select count(*)::int as shards from workers join shards on owner = name
+        group by name`;
       expect(rows.map(({ shards }) => shards)).to.deep.equal([32, 32]);
       return true;
     });

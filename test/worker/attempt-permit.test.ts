@@ -9,6 +9,7 @@ import { insertSource } from '../support/database/own-database.ts';
 import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('the place of a retry', () => {
   const { database } = useDatabase('attempt_place');
@@ -33,11 +34,11 @@ describe('the place of a retry', () => {
 
   async function queuedRetry(): Promise<OutboxRow> {
     const row = await queueDelivery(database.pool, undefined, 'waiting');
-    await database.pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, attempt_count)
-       values ($1, $2, $3, $4, $5, 0, 'retrying', true, 1)`,
-      [row.deliveryId, row.organizationId, row.eventId, sourceId, row.destinationId],
-    );
+    await execute(database.pool)`
+      insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted,
+      attempt_count)
+      values (${row.deliveryId}, ${row.organizationId}, ${row.eventId}, ${sourceId}, ${row.destinationId}, 0,
+      'retrying', true, 1)`;
     return row;
   }
 

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { type DueWork, lookAtDue, sharedRest } from '../../worker/loops/due.ts';
 import { until } from '../support/until.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('the work that is due', () => {
   const { database } = useDatabase('due_work');
@@ -86,9 +87,8 @@ describe('the work that is due', () => {
   });
 
   it('tells what has changed in the installation', async () => {
-    await database.pool.query(
-      `insert into organizations (id, slug, name, plan, suspended_at) values ('org_1', 'one', 'One', 'pro', now())`,
-    );
+    await execute(database.pool)`insert into organizations (id, slug, name, plan, suspended_at)
+      values ('org_1', 'one', 'One', 'pro', now())`;
     due.wake();
     await until('the suspension', () => changes.includes(true));
     expect([...due.now.suspended]).to.deep.equal(['org_1']);

@@ -9,6 +9,7 @@ import type { Endpoint } from '../support/receiver.ts';
 import { removePayload } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import { useAttempts } from '../support/workflows/attempts.ts';
+import { execute, selectValue } from '../support/database/sql.ts';
 
 const LARGE = 100_000;
 
@@ -71,12 +72,11 @@ describe('large payloads of attempts', () => {
       (await Promise.race([attempt, gate.promise]))?.status === 'deferred';
     const deferred = Promise.all(many.map(isDeferred));
     await until('the others to be put off', async () => {
-      const { rows } = await database.pool.query<{ put: number }>(
-        `select count(*)::int as put from deliveries
-         where id = any($1) and next_attempt_at is not null and attempt_count = 0 and status = 'pending'`,
-        [requests.map(({ deliveryId }) => deliveryId)],
+      return (
+        (await selectValue<number>(database.pool)`select count(*)::int as put from deliveries
+        where id = any(${requests.map(({ deliveryId }) => deliveryId)}) and next_attempt_at is not null
+        and attempt_count = 0 and status = 'pending'`) === 3
       );
-      return rows[0]?.put === 3;
     });
     expect(loaded).to.have.length(3);
     expect(bodies.held).to.equal(2 * LARGE);
@@ -129,9 +129,8 @@ describe('large payloads of attempts', () => {
     const request = await delivery(greedy, receiver.endpoint(), LARGE);
     const suspended = { ...deps, isSuspended: () => true };
     expect(await attemptDelivery(suspended, request, 'express')).to.include({ status: 'deferred' });
-    await database.pool.query(`update deliveries set status = 'failed', attempt_count = 1 where id = $1`, [
-      request.deliveryId,
-    ]);
+    await execute(database.pool)`update deliveries set status = 'failed', attempt_count = 1
+      where id = ${request.deliveryId}`;
     expect(await attemptDelivery(deps, request, 'express')).to.include({ status: 'failed' });
     expect(loaded).to.deep.equal([]);
   });

@@ -16,6 +16,7 @@ import { emptyOutbox } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { failed, inQueue, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { execute } from '../support/database/sql.ts';
 
 describe('deliveries that a relay has not heard of', () => {
   const { database } = useDatabase('overdue');
@@ -36,11 +37,11 @@ describe('deliveries that a relay has not heard of', () => {
   /** A delivery that this database says waits for its turn, told by the relay. */
   async function waiting(deliveryId: string): Promise<OutboxRow> {
     const row = await queue(deliveryId, 'waiting');
-    await database.pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, attempt_count)
-       values ($1, $2, $3, $4, $5, 0, 'retrying', true, 1)`,
-      [deliveryId, row.organizationId, row.eventId, sourceId, row.destinationId],
-    );
+    await execute(database.pool)`
+      insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted,
+      attempt_count)
+      values (${deliveryId}, ${row.organizationId}, ${row.eventId}, ${sourceId}, ${row.destinationId}, 0, 'retrying',
+      true, 1)`;
     inFlight.add(row);
     return row;
   }

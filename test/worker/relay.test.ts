@@ -23,6 +23,7 @@ import { until } from '../support/until.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
+import { execute } from '../support/database/sql.ts';
 
 const MOST_WORKFLOWS = 20;
 
@@ -61,15 +62,12 @@ describe('a relay', () => {
 
   async function way(lane: Lane, { organizationId, sourceId } = owner): Promise<Way> {
     const [routeId, destinationId] = [newId('rte'), newId('dst')];
-    await database.pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{"maxRetries": 0}')`,
-      [destinationId, organizationId],
-    );
-    await database.pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids, lane) values ($1, $2, 'R', $3, array[$4], $5)`,
-      [routeId, organizationId, sourceId, destinationId, lane],
-    );
+    await execute(database.pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      values (${destinationId}, ${organizationId}, 'D', ${destinationId}, 'http', 'https://d.example', 'POST', 'none',
+      1000, '{"maxRetries": 0}')`;
+    await execute(database.pool)`insert into routes (id, organization_id, name, source_id, destination_ids, lane)
+      values (${routeId}, ${organizationId}, 'R', ${sourceId}, array[${destinationId}], ${lane})`;
     return { routeId, destinationId, organizationId, sourceId };
   }
 

@@ -5,6 +5,7 @@ import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { useStarted } from '../support/use-hookyard.ts';
+import { selectRows } from '../support/database/sql.ts';
 
 describe('turns of retries', () => {
   const db = useStarted(ReplayDatabase.make);
@@ -13,11 +14,9 @@ describe('turns of retries', () => {
   async function retry(): Promise<AttemptRequest> {
     await db.storeEvents({});
     await db.run(await db.startReplay());
-    const { rows } = await db.pool.query<{ deliveryId: string; eventId: string }>(
-      `update deliveries set status = 'retrying', attempt_count = 1 where organization_id = $1
-       returning id as "deliveryId", event_id as "eventId"`,
-      [db.organizationId],
-    );
+    const rows = await selectRows<{ deliveryId: string; eventId: string }>(db.pool)`
+      update deliveries set status = 'retrying', attempt_count = 1 where organization_id = ${db.organizationId}
+      returning id as "deliveryId", event_id as "eventId"`;
     await db.pool.query('delete from outbox where organization_id = $1', [db.organizationId]);
     const [delivery] = rows;
     if (!delivery) throw new Error('a delivery was made');

@@ -8,6 +8,7 @@ import { SHARDS } from '../../db/hot-path/shards.ts';
 import { Shards } from '../../worker/relay/shards.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
+import { selectColumn } from '../support/database/sql.ts';
 
 const log = pino({ level: 'silent' });
 const PATIENCE_MS = 120_000;
@@ -110,9 +111,8 @@ describe('the shards of a worker', () => {
     await until('nothing to be handed over', async () => (await handedOver()).length === 0, PATIENCE_MS);
   });
 
-  async function handedOver(): Promise<string[]> {
-    const { rows } = await database.pool.query<{ id: string }>('select unnest(handed_over) as id from workers');
-    return rows.map(({ id }) => id);
+  function handedOver(): Promise<string[]> {
+    return selectColumn<string>(database.pool)`select unnest(handed_over) as id from workers`;
   }
 
   for (const how of ['fail', 'hang'] as const) {

@@ -11,6 +11,7 @@ import type { Answer } from '../support/receiver.ts';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
 import { useAttempts } from '../support/workflows/attempts.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
 describe('an attempt whose result the database does not take', () => {
   const { database, receiver, worker, delivery: deliveryTo } = useAttempts();
@@ -27,11 +28,9 @@ describe('an attempt whose result the database does not take', () => {
   }
 
   async function recorded(deliveryId: string) {
-    const { rows } = await database.pool.query<{ status: string; attempts: number; requestHeaders: object }>(
-      `select d.status, count(a.*) as attempts, max(a.request_headers::text)::json as "requestHeaders"
-       from deliveries d left join attempts a on a.delivery_id = d.id where d.id = $1 group by d.id, d.status`,
-      [deliveryId],
-    );
+    const rows = await selectRows<{ status: string; attempts: number; requestHeaders: object }>(database.pool)`
+      select d.status, count(a.*) as attempts, max(a.request_headers::text)::json as "requestHeaders"
+      from deliveries d left join attempts a on a.delivery_id = d.id where d.id = ${deliveryId} group by d.id, d.status`;
     return rows[0];
   }
 
@@ -90,10 +89,9 @@ describe('an attempt whose result the database does not take', () => {
 
   it('is recorded by another process from what the workflow has, once', async () => {
     const { endpoint, request, route } = await delivery();
-    await database.pool.query(
-      'update routes set failover_destination_ids = $2, failover_after_attempts = 1, version = version + 1 where id = $1',
-      [route.id, [route.failoverId]],
-    );
+    await execute(database.pool)`update routes
+      set failover_destination_ids = ${[route.failoverId]}, failover_after_attempts = 1, version = version + 1
+      where id = ${route.id}`;
     const made: UnrecordedAttempt = {
       status: 'unrecorded',
       attempt: 1,
@@ -127,10 +125,9 @@ describe('an attempt whose result the database does not take', () => {
   it('goes to the failover destination although destinations cannot be read when the first one has answered', async () => {
     const gate = Promise.withResolvers<void>();
     const { endpoint, request, route } = await delivery({ status: 500, after: gate.promise });
-    await database.pool.query(
-      'update routes set failover_destination_ids = $2, failover_after_attempts = 1, version = version + 1 where id = $1',
-      [route.id, [route.failoverId]],
-    );
+    await execute(database.pool)`update routes
+      set failover_destination_ids = ${[route.failoverId]}, failover_after_attempts = 1, version = version + 1
+      where id = ${route.id}`;
     const hasty = createPool(database.databaseUrl, {
       max: 2,
       statementTimeoutMs: 1000,

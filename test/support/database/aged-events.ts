@@ -5,6 +5,7 @@ import { type HistoryOwner, type StoredEvent, storeEvent } from './history.ts';
 import type { Hookyard } from '../hookyard.ts';
 import type { Records } from '../records.ts';
 import { until } from '../until.ts';
+import { selectRows } from './sql.ts';
 
 /** A source with one route to one destination. */
 export type Pipe = Awaited<ReturnType<Records['pipe']>>;
@@ -84,10 +85,8 @@ export async function danglingReferences({ pool }: Hookyard): Promise<Record<str
 
 /** Days ago of the partitions of a table, the newest first. */
 export async function partitionAges({ pool }: Hookyard, table: string): Promise<number[]> {
-  const { rows } = await pool.query<{ name: string }>(
-    'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass order by 1 desc',
-    [table],
-  );
+  const rows = await selectRows<{ name: string }>(pool)`select c.relname as name from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid where i.inhparent = ${table}::regclass order by 1 desc`;
   const today = Math.floor(Date.now() / DAY_MS);
   return rows.map(({ name }) => {
     const digits = name.slice(table.length + 1);

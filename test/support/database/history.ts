@@ -1,13 +1,14 @@
 // History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is merged
 // is days old, and merging concerns the whole database.
-import { createHash } from 'node:crypto';
 import { latencyClass } from '../../../core/metrics/latency-classes.ts';
 import { newId, shardOf } from '../../../core/text/ids.ts';
 import { type AttemptResult, recordResults } from '../../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../../db/hot-path/store-events.ts';
 import { ensurePartitions } from '../../../db/sql/partitions.ts';
 import { createPool, type Pool } from '../../../db/connections/pool.ts';
+import { routedEvent } from './new-events.ts';
 import { createMigratedDatabase } from './own-database.ts';
+import { execute } from './sql.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -46,19 +47,14 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
     const [sourceId, routeId] = [newId('src'), newId('rte')];
     const ids = Array.from({ length: destinations + 1 }, () => newId('dst'));
     const destinationIds = ids.slice(1);
-    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, $1, $1)`, [
-      sourceId,
-      organizationId,
-    ]);
-    await pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       select id, $2, id, id, 'http', 'https://receiver.example/', 'POST', 'none', 30000, '{}' from unnest($1::text[]) as id`,
-      [ids, organizationId],
-    );
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, $1, $3, $4)`,
-      [routeId, organizationId, sourceId, destinationIds],
-    );
+    await execute(pool)`insert into sources (id, organization_id, name, slug)
+      values (${sourceId}, ${organizationId}, ${sourceId}, ${sourceId})`;
+    await execute(pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      select id, ${organizationId}, id, id, 'http', 'https://receiver.example/', 'POST', 'none', 30000, '{}'
+      from unnest(${ids}::text[]) as id`;
+    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
+      values (${routeId}, ${organizationId}, ${routeId}, ${sourceId}, ${destinationIds})`;
     owner.routes.push({ id: routeId, sourceId, destinationIds, failoverId: ids[0] ?? '' });
   }
   return owner;
@@ -99,35 +95,19 @@ export async function storeEvent(
       error: status === 'pending' ? null : status,
     };
   });
-  const { rows } = await pool.query<{ version: number }>(
-    'select config_version as version from organizations where id = $1',
-    [owner.organizationId],
-  );
-  const body = Buffer.from(event.body ?? '{}');
-  const { stored } = await storeEvents(pool, [
+  const { organizationId } = owner;
+  const { receivedAt, filtered = [] } = event;
+  const made = await routedEvent(
+    pool,
+    { organizationId, sourceId: route.sourceId },
     {
-      id,
-      organizationId: owner.organizationId,
-      configVersion: rows[0]?.version ?? 0,
-      sourceId: route.sourceId,
-      method: 'POST',
-      path: '',
-      query: '',
-      headers: {},
-      clientAddress: '192.0.2.1',
-      body,
-      isText: true,
-      payloadHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
-      receivedAt: event.receivedAt,
-      validatedAt: event.receivedAt,
-      deliveries,
-      routed: [route.id],
-      filtered: event.filtered ?? [],
-      idempotency: null,
+      ...{ id, receivedAt, validatedAt: receivedAt, body: Buffer.from(event.body ?? '{}') },
+      ...{ deliveries, routed: [route.id], filtered },
     },
-  ]);
+  );
+  const { stored } = await storeEvents(pool, [made]);
   if (!stored.has(id)) throw new Error('the event was not stored');
-  return { id, organizationId: owner.organizationId, deliveries };
+  return { id, organizationId, deliveries };
 }
 
 export interface RecordedOutcome {

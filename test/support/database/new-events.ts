@@ -5,6 +5,7 @@ import type { NewEvent } from '../../../db/hot-path/store-events.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { ever } from '../../../db/ledger/entries.ts';
 import { insertSource } from './own-database.ts';
+import { selectValue } from './sql.ts';
 
 export interface EventOwner {
   organizationId: string;
@@ -16,11 +17,10 @@ export const addOwner = (pool: Pool): Promise<EventOwner> => insertSource(pool, 
 
 /** The version of the organization's configuration; every change of a record raises it. */
 export async function configVersion(pool: Pool, { organizationId }: EventOwner): Promise<number> {
-  const { rows } = await pool.query<{ version: number }>(
-    'select config_version as version from organizations where id = $1',
-    [organizationId],
+  return (
+    (await selectValue<number>(pool)`
+      select config_version as version from organizations where id = ${organizationId}`) ?? 0
   );
-  return rows[0]?.version ?? 0;
 }
 
 /** An event with one delivery, routed by the version of now. */
@@ -28,7 +28,7 @@ export async function routedEvent(pool: Pool, owner: EventOwner, fields: Partial
   const receivedAt = new Date();
   const deliveryId = newId('dlv');
   const [routeId, destinationId] = [newId('rte'), newId('dst')];
-  const body = Buffer.from('{}');
+  const { body = Buffer.from('{}') } = fields;
   return {
     id: newId('evt', receivedAt.getTime()),
     ...owner,

@@ -2,6 +2,7 @@
 import { newId, shardOf } from '../../../core/text/ids.ts';
 import type { OutboxRow, Resume } from '../../../db/hot-path/claim.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
+import { execute, selectColumn } from './sql.ts';
 
 /** Puts a delivery into the outbox. */
 export async function queueDelivery(
@@ -22,25 +23,15 @@ export async function queueDelivery(
     blockedBy: null,
     resume,
   };
-  await pool.query(
-    `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, resume)
-     values ($1, $2, $3, $4, $5, $6, 0, $7, $8)`,
-    [
-      deliveryId,
-      row.destinationId,
-      row.organizationId,
-      row.eventId,
-      row.sourceId,
-      row.routeId,
-      shardOf(deliveryId),
-      resume,
-    ],
-  );
+  await execute(pool)`
+    insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard,
+    resume)
+    values (${deliveryId}, ${row.destinationId}, ${row.organizationId}, ${row.eventId}, ${row.sourceId}, ${row.routeId},
+    0, ${shardOf(deliveryId)}, ${resume})`;
   return row;
 }
 
 /** The ids of the deliveries in the outbox. */
-export async function queuedDeliveries(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>('select delivery_id as id from outbox order by delivery_id');
-  return rows.map(({ id }) => id);
+export function queuedDeliveries(pool: Pool): Promise<string[]> {
+  return selectColumn<string>(pool)`select delivery_id as id from outbox order by delivery_id`;
 }

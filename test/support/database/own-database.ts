@@ -6,6 +6,7 @@ import { createPool, type Pool } from '../../../db/connections/pool.ts';
 import { grantRuntime, grantTenant } from '../../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../../local/postgres/roles.ts';
 import { asServices, stackAddresses } from '../stack.ts';
+import { execute } from './sql.ts';
 
 const STATEMENT_TIMEOUT_MS = 20_000;
 
@@ -109,13 +110,9 @@ async function administer(url: string, statement: string) {
 /** An organization with one source, which an own database has none of. @param slug of the organization */
 export async function insertSource(pool: Pool, slug = 'acme'): Promise<{ organizationId: string; sourceId: string }> {
   const [organizationId, sourceId] = [newId('org'), newId('src')];
-  await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $2, 'Acme', 'business')`, [
-    organizationId,
-    slug,
-  ]);
-  await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', 'orders')`, [
-    sourceId,
-    organizationId,
-  ]);
+  await execute(pool)`insert into organizations (id, slug, name, plan)
+    values (${organizationId}, ${slug}, 'Acme', 'business')`;
+  await execute(pool)`insert into sources (id, organization_id, name, slug)
+    values (${sourceId}, ${organizationId}, 'Orders', 'orders')`;
   return { organizationId, sourceId };
 }

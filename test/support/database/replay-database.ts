@@ -10,6 +10,7 @@ import {
 import type { EventFilter } from '../../../db/history/events.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { ownDatabase } from './own-database.ts';
+import { execute, selectColumn } from './sql.ts';
 
 /** How many replays an organization of these tests may have running. */
 const MAX_REPLAYS = 3;
@@ -50,22 +51,16 @@ export class ReplayDatabase {
     const ids = [newId('org'), newId('src'), newId('dst'), newId('rte')] as const;
     const [organizationId, sourceId, destinationId, routeId] = ids;
     Object.assign(this, { organizationId, sourceId, destinationId, routeId });
-    await this.pool.query(`insert into organizations (id, slug, name, plan) values ($1, $1, 'Test', 'business')`, [
-      organizationId,
-    ]);
-    await this.pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', $1)`, [
-      sourceId,
-      organizationId,
-    ]);
-    await this.pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       values ($1, $2, 'CRM', $1, 'http', 'https://receiver.example/', 'POST', 'none', 1000, '{}')`,
-      [destinationId, organizationId],
-    );
-    await this.pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'Orders to CRM', $3, array[$4])`,
-      [routeId, organizationId, sourceId, destinationId],
-    );
+    await execute(this.pool)`insert into organizations (id, slug, name, plan)
+      values (${organizationId}, ${organizationId}, 'Test', 'business')`;
+    await execute(this.pool)`insert into sources (id, organization_id, name, slug)
+      values (${sourceId}, ${organizationId}, 'Orders', ${sourceId})`;
+    await execute(this.pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      values (${destinationId}, ${organizationId}, 'CRM', ${destinationId}, 'http', 'https://receiver.example/', 'POST',
+      'none', 1000, '{}')`;
+    await execute(this.pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
+      values (${routeId}, ${organizationId}, 'Orders to CRM', ${sourceId}, array[${destinationId}])`;
   }
 
   /** Stores events without deliveries, in the order of time; @returns their ids */
@@ -79,18 +74,18 @@ export class ReplayDatabase {
         payload_size: payloadSize,
       }),
     );
-    await this.pool.query(
-      `with input as (
-         select * from json_to_recordset($1::json) as i(id text, status text, routed boolean, body text, payload_size int)
-       ), stored as (
-         insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers,
-                             payload_size, payload_hash, deliveries_count, received_at, validated_at, queued_at)
-         select id, $2, $3, status, routed, 'POST', '', '127.0.0.1', '{}', payload_size, '', 0, now(), now(), clock_timestamp() from input
-       )
-       insert into event_payloads (event_id, is_text, body)
-       select id, true, convert_to(body, 'UTF8') from input where body is not null`,
-      [JSON.stringify(rows), this.organizationId, this.sourceId],
-    );
+    await execute(this.pool)`with input as (
+        select *
+        from json_to_recordset(${JSON.stringify(rows)}::json) as i(id text, status text, routed boolean, body text,
+        payload_size int)
+      ), stored as (
+        insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers,
+                            payload_size, payload_hash, deliveries_count, received_at, validated_at, queued_at)
+        select id, ${this.organizationId}, ${this.sourceId}, status, routed, 'POST', '', '127.0.0.1', '{}',
+        payload_size, '', 0, now(), now(), clock_timestamp() from input
+      )
+      insert into event_payloads (event_id, is_text, body)
+      select id, true, convert_to(body, 'UTF8') from input where body is not null`;
     return rows.map(({ id }) => id);
   }
 
@@ -119,20 +114,15 @@ export class ReplayDatabase {
   }
 
   /** The event of every delivery, in the order in which they were made. */
-  async replayedEvents(): Promise<string[]> {
-    const { rows } = await this.pool.query<{ event_id: string }>(
-      'select event_id from deliveries where organization_id = $1 order by id',
-      [this.organizationId],
-    );
-    return rows.map((row) => row.event_id);
+  replayedEvents(): Promise<string[]> {
+    return selectColumn<string>(this.pool)`select event_id from deliveries
+      where organization_id = ${this.organizationId} order by id`;
   }
 
   /** Backends of this database that wait for a lock. */
-  async waitingBackends(): Promise<number[]> {
-    const { rows } = await this.pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.map(({ pid }) => pid);
+  waitingBackends(): Promise<number[]> {
+    return selectColumn<number>(this.pool)`select pid from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock'`;
   }
 
   async waitingBackend(): Promise<number | undefined> {

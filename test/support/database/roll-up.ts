@@ -2,15 +2,13 @@
 import type { Pool } from '../../../db/connections/pool.ts';
 import { mergeRollups, rollUp } from '../../../db/ledger/roll-up.ts';
 import { until } from '../until.ts';
+import { selectValue } from './sql.ts';
 
 export async function rollUpAll(pool: Pool): Promise<void> {
   // Another one may be at it.
   await until('the ledger to be rolled up', async () => {
     while (await rollUp(pool));
-    const { rows } = await pool.query<{ isEmpty: boolean }>(
-      'select not exists (select from ledger_entries) as "isEmpty"',
-    );
-    return rows[0]?.isEmpty;
+    return selectValue<boolean>(pool)`select not exists (select from ledger_entries) as "isEmpty"`;
   });
 }
 

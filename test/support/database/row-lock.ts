@@ -1,6 +1,7 @@
 // Keeps rows locked, so that whatever changes them waits at a place that a test knows.
 import type { PoolClient } from 'pg';
 import type { Pool } from '../../../db/connections/pool.ts';
+import { selectColumn } from './sql.ts';
 
 export interface HeldRow {
   /** Server processes that wait for it: no others, whatever else waits in the database. */
@@ -29,12 +30,9 @@ export async function inOpenTransaction(pool: Pool, work: (db: PoolClient) => Pr
 }
 
 /** Server processes that wait for another one. */
-export async function waitingFor(pool: Pool, pid: number | undefined): Promise<number[]> {
-  const { rows } = await pool.query<{ pid: number }>(
-    'select pid from pg_stat_activity where datname = current_database() and $1 = any(pg_blocking_pids(pid))',
-    [pid],
-  );
-  return rows.map((row) => row.pid);
+export function waitingFor(pool: Pool, pid: number | undefined): Promise<number[]> {
+  return selectColumn<number>(pool)`select pid from pg_stat_activity where datname = current_database()
+    and ${pid} = any(pg_blocking_pids(pid))`;
 }
 
 async function hold(pool: Pool, lock: string, id: string): Promise<HeldRow> {

@@ -3,6 +3,7 @@ import { newId } from '../../../core/text/ids.ts';
 import { DAY_MS, ensurePartitions } from '../../../db/sql/partitions.ts';
 import { inTransaction, type Pool } from '../../../db/connections/pool.ts';
 import { insertSource } from './own-database.ts';
+import { execute } from './sql.ts';
 
 const HOUR_MS = 3_600_000;
 const SECONDS = 3600;
@@ -47,11 +48,10 @@ export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, 
   const destinationId = newId('dst');
   const from = (Math.floor(Date.now() / DAY_MS) - daysAgo) * DAY_MS + 7 * HOUR_MS;
   await ensurePartitions(pool, from);
-  await pool.query(
-    `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-     values ($1, $2, $1, $1, 'http', 'https://receiver.example/', 'POST', 'none', 1000, '{}')`,
-    [destinationId, organizationId],
-  );
+  await execute(pool)`
+    insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+    values (${destinationId}, ${organizationId}, ${destinationId}, ${destinationId}, 'http',
+    'https://receiver.example/', 'POST', 'none', 1000, '{}')`;
   await inTransaction(pool, async (db) => {
     await db.query(`select set_config('statement_timeout', '0', true)`);
     await db.query(FILL, [
@@ -63,9 +63,8 @@ export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, 
       openEvery,
     ]);
     // Only their workflows continue the open ones.
-    await db.query(
-      `insert into retrying_deliveries select id, organization_id, destination_id from deliveries where status = 'pending'`,
-    );
+    await execute(db)`insert into retrying_deliveries select id, organization_id, destination_id from deliveries
+      where status = 'pending'`;
     await db.query('analyze events, deliveries');
   });
   return { organizationId, sourceId, destinationId, from, open: Math.ceil(SECONDS / openEvery) };

@@ -5,6 +5,7 @@ import { newId } from '../../../core/text/ids.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { createAnnouncements } from '../../../db/messages/announcements.ts';
 import { claimMessages, type DueMessage, finishMessage } from '../../../db/messages/outbox.ts';
+import { execute, selectRows } from '../database/sql.ts';
 
 /** A message that was claimed, with the changes that it is about. */
 export interface ClaimedMessage extends DueMessage {
@@ -55,10 +56,9 @@ export const alertRows = (pool: () => Pool) => {
   }
 
   const setState = (id: string, state: string) =>
-    pool().query(
-      `update issues set state = $2, changed_at = now(), resolved_at = case when $2 = 'resolved' then now() end where id = $1`,
-      [id, state],
-    );
+    execute(pool())`update issues
+      set state = ${state}, changed_at = now(), resolved_at = case when ${state} = 'resolved' then now() end
+      where id = ${id}`;
 
   /** One round over every channel, and what there is to start. */
   async function round(): Promise<ClaimedMessage[]> {
@@ -70,10 +70,8 @@ export const alertRows = (pool: () => Pool) => {
 
   async function claim(limit: number): Promise<ClaimedMessage[]> {
     const { due } = await claimMessages(pool(), limit);
-    const { rows } = await pool().query<{ id: string; content: AnnouncedChange[] }>(
-      'select id, content from messages where id = any($1::text[])',
-      [due.map(({ messageId }) => messageId)],
-    );
+    const rows = await selectRows<{ id: string; content: AnnouncedChange[] }>(pool())`select id, content from messages
+      where id = any(${due.map(({ messageId }) => messageId)}::text[])`;
     const contents = new Map(rows.map(({ id, content }) => [id, content]));
     return due.map((each) => ({ ...each, changes: contents.get(each.messageId) ?? [] }));
   }

@@ -7,6 +7,7 @@ import { type Endpoint, type Receiver, startReceiver } from '../receiver.ts';
 import { onceMore, Records, type RouteView, type SourceView } from '../records.ts';
 import type { Service } from '../service.ts';
 import { until } from '../until.ts';
+import { execute, selectRows, selectValue } from '../database/sql.ts';
 
 export const FROM = 'hookyard@sender.example';
 export const BODY = '{"secretOrder":42}';
@@ -112,33 +113,28 @@ export class NotifiedRoutes {
 
   /** What waits for a route; undefined when nothing was noted lately. */
   async waiting(routeId: string, kind: Kind): Promise<Waiting | undefined> {
-    const { rows } = await this.testInstance.pool.query<Waiting>(
-      `select coalesce(sum(count) filter (where content is null and facts is not null), 0)::int as count,
-              round(extract(epoch from min(due_at - since) filter (where content is null)))::int as waits,
-              round(extract(epoch from min(due_at) filter (where content is null) - max(sent_at)))::int as quiet,
-              coalesce(bool_or(content is not null and sent_at is null), false) as "isSending"
-       from messages where route_id = $1 and kind = $2 and (content is not null or facts is not null) having count(*) > 0`,
-      [routeId, kind],
-    );
+    const rows = await selectRows<Waiting>(this.testInstance.pool)`
+      select coalesce(sum(count) filter (where content is null and facts is not null), 0)::int as count,
+             round(extract(epoch from min(due_at - since) filter (where content is null)))::int as waits,
+             round(extract(epoch from min(due_at) filter (where content is null) - max(sent_at)))::int as quiet,
+             coalesce(bool_or(content is not null and sent_at is null), false) as "isSending"
+      from messages where route_id = ${routeId} and kind = ${kind}
+      and (content is not null or facts is not null) having count(*) > 0`;
     return rows[0];
   }
 
   /** How many mails of a route have failed in a row, as issues count them. */
   async failedMails(routeId: string): Promise<number> {
-    const { rows } = await this.testInstance.pool.query<{ failures: number }>(
-      `select failures::int from issue_streaks where kind = 'notification_failing' and route_id = $1`,
-      [routeId],
+    return (
+      (await selectValue<number>(this.testInstance.pool)`select failures::int from issue_streaks
+        where kind = 'notification_failing' and route_id = ${routeId}`) ?? 0
     );
-    return rows[0]?.failures ?? 0;
   }
 
   /** How many rows of messages a route has. */
-  async written(routeId: string): Promise<number> {
-    const { rows } = await this.testInstance.pool.query<{ count: number }>(
-      'select count(*)::int as count from messages where route_id = $1',
-      [routeId],
-    );
-    return rows[0]?.count ?? -1;
+  written(routeId: string): Promise<number> {
+    return selectValue<number>(this.testInstance.pool)`select count(*)::int as count from messages
+      where route_id = ${routeId}`;
   }
 
   /** Waits until a mail is done with, sent or given up. */
@@ -151,20 +147,16 @@ export class NotifiedRoutes {
 
   /** Makes due what waits for a route. */
   async letTimePass(routeId: string, kind: Kind): Promise<void> {
-    await this.testInstance.pool.query(
-      `update messages set due_at = now(), sent_at = sent_at - interval '5 minutes', since = since - interval '5 minutes'
-       where route_id = $1 and kind = $2`,
-      [routeId, kind],
-    );
+    await execute(this.testInstance.pool)`
+      update messages set due_at = now(), sent_at = sent_at - interval '5 minutes', since = since - interval '5 minutes'
+      where route_id = ${routeId} and kind = ${kind}`;
   }
 
   /** The workflow that sends the mail of a kind that a route has had last. */
   workflow(routeId: string, kind: Kind): Promise<WorkflowHandle> {
     return until(`the ${kind} mail of ${routeId}`, async () => {
-      const { rows } = await this.testInstance.pool.query<{ id: string }>(
-        'select id from messages where route_id = $1 and kind = $2 and content is not null order by created_at desc limit 1',
-        [routeId, kind],
-      );
+      const rows = await selectRows<{ id: string }>(this.testInstance.pool)`select id from messages
+        where route_id = ${routeId} and kind = ${kind} and content is not null order by created_at desc limit 1`;
       return rows[0] && this.testInstance.temporal.workflow.getHandle(`message:${rows[0].id}`);
     });
   }

@@ -15,6 +15,7 @@ import { firstRoute, type HistoryOwner, storeEvent } from '../database/history.t
 import type { Endpoint } from '../receiver.ts';
 import { testThreads } from '../threads.ts';
 import { useHistoryDatabase, usePool, useReceiver } from '../use-hookyard.ts';
+import { execute } from '../database/sql.ts';
 
 export function useAttempts() {
   const { database } = useHistoryDatabase(1);
@@ -58,10 +59,8 @@ export function useAttempts() {
   /** The first attempt of a new delivery, to an endpoint. */
   async function delivery(owner: HistoryOwner, endpoint: Endpoint, body = '{}') {
     const route = firstRoute(owner);
-    await database.pool.query('update destinations set url = $2, version = version + 1 where id = any($1)', [
-      [...route.destinationIds, route.failoverId],
-      endpoint.url,
-    ]);
+    await execute(database.pool)`update destinations set url = ${endpoint.url}, version = version + 1
+      where id = any(${[...route.destinationIds, route.failoverId]})`;
     const event = await storeEvent(database.pool, owner, route, {
       receivedAt: new Date(),
       statuses: ['pending'],
