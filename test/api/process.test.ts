@@ -1,10 +1,10 @@
 // The API as a process: start, refusal to start, and a clean end.
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { deliveryOf, ingest, makePipeline, recordAttempt } from '../support/api-records.ts';
 import { logLines, problemsIn } from '../support/telemetry/log-lines.ts';
+import { listen } from '../support/servers/listen.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { createOrganization, runToEnd, startService } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -12,13 +12,9 @@ import { until } from '../support/until.ts';
 
 describe('API process', () => {
   it('refuses a port that is taken with one line that names HOOKYARD_PORT', async () => {
-    const other = createServer();
-    other.listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const address = other.address();
-    const port = String(typeof address === 'object' ? address?.port : '');
-    const { code, output } = await runToEnd('api', { HOOKYARD_PORT: port, LOG_LEVEL: 'warn' });
-    other.close();
+    const { port, close } = await listen(createServer());
+    const { code, output } = await runToEnd('api', { HOOKYARD_PORT: String(port), LOG_LEVEL: 'warn' });
+    await close();
     expect(code).to.equal(1);
     // Besides, it may warn of a busy machine, or of organizations that share the database.
     const told = output

@@ -1,9 +1,9 @@
 // The client over real connections: a server that answers by a script, and the service itself.
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from '../../client/index.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
+import { listen } from '../support/servers/listen.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 type Reply = { status: number; headers?: Record<string, string>; body?: unknown } | 'break' | 'hang';
@@ -21,19 +21,13 @@ const fine: Reply = { status: 200, body: { status: 'ok' } };
 const body = { name: 'Key' };
 
 describe('The client', () => {
-  const closing: (() => void)[] = [];
-  afterEach(() => {
-    for (const close of closing.splice(0)) close();
-  });
+  const closing: (() => unknown)[] = [];
+  afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 
   async function serve(answer: RequestListener): Promise<string> {
-    const server = createServer(answer);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closing.push(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url, close } = await listen(createServer(answer));
+    closing.push(close);
+    return url;
   }
 
   /** Answers in turn, the last answer for ever. */

@@ -1,11 +1,11 @@
 // A stream of events read by the client: from the service, over a connection that is cut, and from a server that does
 // what services and proxies do when they do not work.
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createClient, type Event, HookyardError, type Streamed } from '../../client/index.ts';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
+import { listen } from '../support/servers/listen.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -34,12 +34,8 @@ describe('A stream of events that the client reads', () => {
       lastIds.push(request.headers['last-event-id']?.toString());
       (answers.length > 1 ? answers.shift() : answers[0])?.(response);
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    closing.push(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url, close } = await listen(server);
+    closing.push(close);
     return {
       client: createClient({ url, apiKey: 'whr_test' }),
       impatient: createClient({ url, maxRetries: 0 }),
@@ -127,14 +123,9 @@ describe('A stream of events that the client reads', () => {
       for (const end of [socket, service]) sockets.add(end.on('error', () => {}));
       return socket.pipe(service).pipe(socket);
     });
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { url, close } = await listen(proxy);
     const end = new AbortController();
-    closing.push(() => {
-      end.abort();
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    });
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    closing.push(() => end.abort(), close);
     const client = createClient({ url, apiKey: own.token, maxRetries: 10 });
     const told: Streamed[] = [];
     const events = () => told.filter((one) => one.type === 'event').map(({ event }) => event.id);

@@ -2,13 +2,13 @@
 // test/support/warehouse/warehouse-targets.ts.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
 import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/files.ts';
 import type { StoredObject, StoreProblem } from '../../outbound/warehouses/store.ts';
 import { freePorts } from '../../local/ports.ts';
 import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { type Listening, listen } from '../support/servers/listen.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { readObjects } from '../support/warehouse/warehouse-objects.ts';
@@ -253,30 +253,20 @@ for (const provider of providerCases) {
   });
 }
 
-type TestServer = { url: string; close(): Promise<void> };
-
 /** Takes requests and says nothing. */
-const startSilentServer = (): Promise<TestServer> => startTestServer(() => undefined);
+const startSilentServer = (): Promise<Listening> => startTestServer(() => undefined);
 
 /** A server that is never silent for long and never done: only interim answers, one every 50 ms. */
-const startSlowServer = (): Promise<TestServer> =>
+const startSlowServer = (): Promise<Listening> =>
   startTestServer((response) => {
     const again = setInterval(() => response.writeProcessing(), 50);
     response.once('close', () => clearInterval(again));
   });
 
-async function startTestServer(answer: (response: ServerResponse) => void): Promise<TestServer> {
+async function startTestServer(answer: (response: ServerResponse) => void): Promise<Listening> {
   const server = createServer((request, response) => {
     request.resume();
     answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server);
 }

@@ -1,13 +1,12 @@
 // The metrics of real processes after real webhooks: what they count, what their labels may hold, and the probes of a
 // worker.
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { instruments } from '../../core/metrics/index.ts';
 import { freePorts } from '../../local/ports.ts';
 import { send } from '../support/requests/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Listening, listen, listenHttp } from '../support/servers/listen.ts';
 import { listeningPorts } from '../support/servers/listening.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { nextScrape, type Scrape, scrape } from '../support/telemetry/scrape.ts';
@@ -31,35 +30,29 @@ describe('metrics', () => {
   let records: Records;
   const receiver = useReceiver();
   let temporal: TcpProxy;
-  let collector: Server;
+  let collector: Listening;
   const received: { path: string; type: string | undefined; team: unknown; body: Buffer }[] = [];
   let apiPort = 0;
   let workerPort = 0;
   before(async () => {
     [apiPort = 0, workerPort = 0] = await freePorts(2);
-    collector = createServer((request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => {
-        const { url: path = '', headers } = request;
-        received.push({ path, type: headers['content-type'], team: headers['x-team'], body: Buffer.concat(parts) });
-        response.end();
-      });
-    }).listen(0, '127.0.0.1');
-    await once(collector, 'listening');
+    collector = await listenHttp(({ url: path = '', headers }, response, body) => {
+      received.push({ path, type: headers['content-type'], team: headers['x-team'], body });
+      response.end();
+    });
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
     const servers = { ...stackAddresses(), temporalAddress: temporal.address };
     testInstance = await startHookyard(servers, { OTEL_EXPORTER_PROMETHEUS_PORT: String(apiPort) });
     records = new Records(testInstance);
     await testInstance.startWorker({
       OTEL_EXPORTER_PROMETHEUS_PORT: String(workerPort),
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
     });
   });
   after(async () => {
     await testInstance.close();
-    await Promise.all([temporal.close(), new Promise((done) => collector.close(done))]);
+    await Promise.all([temporal.close(), collector.close()]);
   });
 
   /** What a metric of a process has grown by. */
@@ -174,7 +167,7 @@ describe('metrics', () => {
     const before = received.length;
     const worker = await testInstance.startWorker({
       OTEL_EXPORTER_PROMETHEUS_PORT: '0',
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-team=blue',
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
     });
@@ -212,12 +205,11 @@ describe('metrics', () => {
 
   it('leave a process alone whose port is taken, and come when it is free', async () => {
     const [port = 0] = await freePorts(1);
-    const other = createServer().listen(port, '127.0.0.1');
-    await once(other, 'listening');
+    const other = await listen(createServer(), '127.0.0.1', port);
     const worker = await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) });
     const advice = `port ${port} is in use: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0`;
     await until('the advice', () => worker.output().includes(advice));
-    await new Promise((done) => other.close(done));
+    await other.close();
     await until('its metrics', async () => (await scrape(port)).value('hookyard_build_info') === 1);
     await worker.stop();
   });

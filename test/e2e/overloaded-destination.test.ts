@@ -1,7 +1,7 @@
 // How many attempts a destination gets at a time: by what it copes with.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onceMore } from '../support/records.ts';
+import { listen } from '../support/servers/listen.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -18,13 +18,7 @@ async function startCounting(answer: () => { status: number; afterMs: number }) 
     };
     request.resume().on('end', () => setTimeout(end, afterMs));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return Object.assign(counts, { url, close });
+  return Object.assign(counts, await listen(server));
 }
 
 describe('a destination', () => {
@@ -51,7 +45,7 @@ describe('a destination', () => {
       });
       for (const eventId of sent) await records.deliveryWith('delivered', eventId);
     } finally {
-      server.close();
+      await server.close();
     }
   });
 });

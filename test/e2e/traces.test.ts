@@ -1,6 +1,5 @@
 // Traces of real processes, as a receiver of OTLP gets them: one from the webhook to its destination, in every lane.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';
 import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
@@ -13,6 +12,7 @@ import {
 } from '../support/telemetry/otlp.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type EventView, onceMore, Records } from '../support/records.ts';
+import { listen } from '../support/servers/listen.ts';
 import { startTlsReceiver, type TlsReceiver } from '../support/servers/tls-receiver.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
@@ -173,11 +173,9 @@ describe('traces', () => {
   });
 
   it('say what went wrong where there was no answer', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const { source } = await records.pipe(`http://127.0.0.1:${port}/`);
+    const { url, close } = await listen(createServer());
+    await close();
+    const { source } = await records.pipe(url);
     const eventId = await records.accepted(source, ...webhook({}));
     await records.deliveryWith('failed', eventId);
     const { attempts } = await traceOf(eventId, 1);

@@ -6,40 +6,22 @@ import {
 } from '../../outbound/http/outbound-request.ts';
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
+import { outboundInput } from './outbound-inputs.ts';
 
 const input = (
   destination: Partial<OutboundInput['destination']> = {},
   rest: Partial<OutboundInput> = {},
-): OutboundInput => ({
-  destination: {
-    method: 'POST',
-    url: 'https://crm.example/hook',
-    headers: {},
-    authType: 'none',
-    authConfig: null,
-    forwardHeaders: null,
-    forwardQuery: false,
-    forwardPath: false,
-    signingSecret: null,
-    previousSigningSecret: null,
-    previousSigningSecretUntil: null,
-    timeoutMs: 30_000,
-    ...destination,
-  },
-  event: {
-    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-    headers: { 'content-type': 'application/json', 'user-agent': 'GitHub-Hookshot/1', 'x-github-event': 'push' },
-    address: { path: '', query: '' },
-    body: Buffer.from('{"test": 2432232314}'),
-  },
-  delivery: { id: 'dlv_1' },
-  attempt: 2,
-  source: { slug: 'github-prod' },
-  headerPrefix: 'X-Hookyard-',
-  version: '0.1.0',
-  nowMs: 1614265330_999,
-  ...rest,
-});
+): OutboundInput =>
+  outboundInput(destination, {
+    event: {
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      headers: { 'content-type': 'application/json', 'user-agent': 'GitHub-Hookshot/1', 'x-github-event': 'push' },
+      address: { path: '', query: '' },
+      body: Buffer.from('{"test": 2432232314}'),
+    },
+    ...{ attempt: 2, source: { slug: 'github-prod' }, nowMs: 1614265330_999 },
+    ...rest,
+  });
 
 const own = {
   'User-Agent': 'Hookyard/0.1.0',

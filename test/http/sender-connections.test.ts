@@ -1,8 +1,7 @@
 // What is known of the connection of a request: its address, whether it was used before, and the times of its steps.
 import { expect } from 'chai';
-import tls from 'node:tls';
 import { asResponse, closedAfterEach, request, resolveTo, stepsOf } from './senders.ts';
-import { cert, httpServer, tlsServer } from './servers.ts';
+import { httpServer, tlsServer, trustingTlsServer } from './servers.ts';
 
 describe('the connection of a request', () => {
   const open = closedAfterEach();
@@ -39,15 +38,11 @@ describe('the connection of a request', () => {
 
   it('by TLS has the time of the handshake', async () => {
     const port = await tlsServer((_req, res) => res.end('ok'));
-    const before = tls.getCACertificates('default');
-    tls.setDefaultCACertificates([...before, cert]);
-    try {
+    await trustingTlsServer(async () => {
       const sender = open({ allow: ['receiver.test'], resolve: resolveTo('127.0.0.1') });
       const { exchange } = asResponse(await sender.send(request(`https://receiver.test:${port}`)));
       expect(exchange).to.include({ address: '127.0.0.1', port, reused: false });
       expect(stepsOf(exchange)).to.deep.equal(['dns', 'connect', 'tls', 'firstByte']);
-    } finally {
-      tls.setDefaultCACertificates(before);
-    }
+    });
   });
 });

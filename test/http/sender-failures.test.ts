@@ -1,11 +1,11 @@
 // What a sender reports when there is no answer in time, or none at all.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import tls from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo, stepsOf } from './senders.ts';
-import { cert, closeAll, httpServer, socketServer, tlsServer } from './servers.ts';
+import { closeAll, httpServer, socketServer, tlsServer, trustingTlsServer } from './servers.ts';
 
 describe('sender', () => {
   const open = closedAfterEach();
@@ -104,28 +104,20 @@ describe('sender', () => {
       }
     });
 
-    it('tells a connection closed before or inside the response', async () => {
-      const endings: ((socket: Socket) => void)[] = [
-        (socket) => socket.resetAndDestroy(),
-        (socket) => socket.destroy(),
-        (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
-      ];
-      for (const end of endings) {
+    const cut = 'closed the connection before the response was complete';
+    const endings: [string, (socket: Socket) => void, string][] = [
+      ['a connection that is reset', (socket) => socket.resetAndDestroy(), cut],
+      ['a connection that is closed', (socket) => socket.destroy(), cut],
+      ['half of a response', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'), cut],
+      ['no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'did not send a valid HTTP response'],
+    ];
+    for (const [what, end, detail] of endings) {
+      it(`tells ${what}`, async () => {
         const port = await socketServer((socket) => socket.once('data', () => end(socket)));
-        expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
-          detail: '127.0.0.1 closed the connection before the response was complete',
-          retryable: true,
-        });
-      }
-    });
-
-    it('tells what is no HTTP', async () => {
-      const port = await socketServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
-      expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
-        detail: '127.0.0.1 did not send a valid HTTP response',
-        retryable: true,
+        const error = asError(await open().send(request(`http://127.0.0.1:${port}`)));
+        expect(error).to.include({ detail: `127.0.0.1 ${detail}`, retryable: true });
       });
-    });
+    }
 
     it('is final for an address that cannot be requested and a header that cannot be sent', async () => {
       for (const url of ['', 'hook', 'ftp://127.0.0.1/', 'file:///etc/passwd', 'http://']) {
@@ -161,20 +153,16 @@ describe('sender', () => {
     it('verifies the host name of the URL, not the address', async () => {
       const names: (string | false)[] = [];
       const port = await tlsServer((req, res) => {
-        names.push((req.socket as tls.TLSSocket).servername ?? false);
+        names.push((req.socket as TLSSocket).servername ?? false);
         res.end('ok');
       });
-      const before = tls.getCACertificates('default');
-      tls.setDefaultCACertificates([...before, cert]);
-      try {
+      await trustingTlsServer(async () => {
         const sender = open({ allow: ['127.0.0.1'], resolve: resolveTo('127.0.0.1') });
         expect(asResponse(await sender.send(request(`https://receiver.test:${port}`))).bodyText).to.equal('ok');
         expect(names).to.deep.equal(['receiver.test']);
         const wrong = asError(await sender.send(request(`https://other.test:${port}`)));
         expect(wrong).to.include({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
-      } finally {
-        tls.setDefaultCACertificates(before);
-      }
+      });
     });
   });
 });

@@ -1,11 +1,11 @@
 // What providers answer in cases that no emulator produces: status and body as their references show them, read by the
 // SDKs.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
+import { type Listening, listen } from '../support/servers/listen.ts';
 import { until } from '../support/until.ts';
 import { type Answer, answers, gcs } from '../support/warehouse/warehouse-answers.ts';
 import { type ProviderCase, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
@@ -13,6 +13,7 @@ import { type ProviderCase, providerCases, targetOf } from '../support/warehouse
 describe('errors of object stores', () => {
   let warehouses: Warehouses;
   let server: Server;
+  let listening: Listening;
   let url: string;
   let answer: (request: IncomingMessage) => Answer;
   let requests: string[];
@@ -27,14 +28,13 @@ describe('errors of object stores', () => {
         response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    listening = await listen(server);
+    url = listening.url;
   });
 
   afterEach(async () => {
     await warehouses.close();
-    server.close();
-    server.closeAllConnections();
+    await listening.close();
   });
 
   const caseOf = (type: ProviderCase['type']): ProviderCase => {
@@ -45,6 +45,7 @@ describe('errors of object stores', () => {
   const object = { key: 'a.jsonl', body: Buffer.from('{}\n'), contentType: 'application/x-ndjson', metadata: {} };
   const put = (type: ProviderCase['type'], id?: string) =>
     warehouses.put({ ...targetOf(caseOf(type), url), ...(id === undefined ? {} : { id }) }, object, 30_000);
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
   const failed = (result: StoreResult<unknown>): StoreProblem => {
     if (result.ok) throw new Error('it did not fail');
     return result;
@@ -81,24 +82,20 @@ describe('errors of object stores', () => {
         elsewhere++;
         response.end();
       });
-      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-      const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
-      try {
-        // Elsewhere, and to another path of the same server, where signatures would be repeated.
-        for (const to of [location, `${url}/elsewhere`]) {
-          for (const status of [301, 302, 303, 307, 308]) {
-            requests = [];
-            answer = () => ({ status, headers: { location: to } });
-            const target = targetOf(provider, url);
-            expect(failed(await warehouses.put(target, object, 30_000)).retryable).to.equal(false);
-            expect(failed(await warehouses.head(target, 'a.jsonl', 30_000)).retryable).to.equal(false);
-            expect(requests).to.have.length(2);
-          }
+      const { url: location, close } = await listen(other);
+      // Elsewhere, and to another path of the same server, where signatures would be repeated.
+      for (const to of [location, `${url}/elsewhere`]) {
+        for (const status of [301, 302, 303, 307, 308]) {
+          requests = [];
+          answer = () => ({ status, headers: { location: to } });
+          const target = targetOf(provider, url);
+          expect(failed(await warehouses.put(target, object, 30_000)).retryable).to.equal(false);
+          expect(failed(await warehouses.head(target, 'a.jsonl', 30_000)).retryable).to.equal(false);
+          expect(requests).to.have.length(2);
         }
-        expect(elsewhere).to.equal(0);
-      } finally {
-        other.close();
       }
+      expect(elsewhere).to.equal(0);
+      await close();
     });
   }
 
@@ -147,8 +144,6 @@ describe('errors of object stores', () => {
 
   it('uses the new credentials of a new version, and closes the connections of the old one', async () => {
     answer = () => ({ status: 200 });
-    const connections = () =>
-      new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
     const target = targetOf(caseOf('s3'), url);
     await warehouses.put(target, object, 30_000);
     await warehouses.put(target, object, 30_000);
@@ -161,8 +156,6 @@ describe('errors of object stores', () => {
 
   it('keeps clients of so many destinations as it was told, those used last', async () => {
     answer = () => ({ status: 200 });
-    const connections = () =>
-      new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
     const few = createWarehouses({ allow: ['127.0.0.1'], maxStores: 2 });
     try {
       for (let n = 0; n < 6; n++)

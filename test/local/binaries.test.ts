@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
@@ -11,6 +9,7 @@ import { downloadArchive } from '../../local/temporal/binaries.ts';
 import { StartupError } from '../../local/errors.ts';
 import { isWell } from '../../local/wait.ts';
 import { freePorts } from '../../local/ports.ts';
+import { type Listening, listen } from '../support/servers/listen.ts';
 
 // A file server with one release: an archive that holds a program, and its checksum file.
 const archive = {
@@ -22,7 +21,7 @@ const program = '#!/bin/sh\necho tool 1.0.0\n';
 
 describe('release archives', () => {
   let folder: string;
-  let server: Server;
+  let server: Listening;
   let base: string;
   const files = new Map<string, Buffer>();
 
@@ -32,16 +31,16 @@ describe('release archives', () => {
     files.clear();
     files.set(archive.path, packed);
     files.set(archive.checksums, Buffer.from(`${sha256(packed)}  ${basename(archive.path)}\n`));
-    server = createServer((request, response) => {
+    const answering = createServer((request, response) => {
       const body = files.get((request.url ?? '').slice(1));
       response.writeHead(body ? 200 : 404).end(body);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await listen(answering);
+    base = server.url;
   });
 
-  afterEach(() => {
-    server.close();
+  afterEach(async () => {
+    await server.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -59,16 +58,14 @@ describe('release archives', () => {
   });
 
   it('follows a mirror to another one, on a port that fetch refuses', async () => {
-    const mirror = createServer((request, response) => response.writeHead(302, { Location: base + request.url }).end());
-    mirror.listen(6566, '127.0.0.1');
-    await once(mirror, 'listening');
+    const redirecting = createServer(({ url }, response) => response.writeHead(302, { Location: base + url }).end());
+    const mirror = await listen(redirecting, '127.0.0.1', 6566);
     try {
       expect(await download('http://127.0.0.1:6566')).to.equal(undefined);
       expect(readdirSync(join(folder, 'target'))).to.deep.equal(['tool']);
       expect(await isWell(`http://127.0.0.1:6566/`, 10_000), 'a redirect').to.equal(false);
     } finally {
-      mirror.closeAllConnections();
-      mirror.close();
+      await mirror.close();
     }
     expect(await isWell(`${base}/${archive.path}`, 10_000)).to.equal(true);
     expect(await isWell('http://127.0.0.1:6566/', 10_000), 'nobody').to.equal(false);

@@ -1,8 +1,5 @@
 // Who a request comes from: only the operator's own proxies are believed, and what they say is kept with the event and
 // counted.
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { clientAddressOf, type ProxyTrust } from '../../api/http/client-addresses.ts';
 import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http/connections.ts';
@@ -12,7 +9,7 @@ import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts
 import { BALANCER_ADDRESS, type Balancer, requireHaproxy, startBalancer } from '../support/servers/haproxy.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openConnection, type RawConnection } from './raw-connection.ts';
+import { endedAfterEach, openConnection } from './raw-connection.ts';
 
 const PROXY = '127.0.0.1';
 const STRANGER = '127.0.0.2';
@@ -22,18 +19,10 @@ const trust = (...texts: string[]): ProxyTrust => ({
 });
 
 describe("A client's address", () => {
-  const servers: Server[] = [];
-  const connections: RawConnection[] = [];
-  afterEach(async () => {
-    for (const { socket } of connections.splice(0)) socket.destroy();
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
-  });
+  const { serve: start, open } = endedAfterEach();
 
   /** A server that answers with the address of the client and the length of the body. */
-  async function serve(proxies: ProxyTrust, limits: Partial<HttpLimits> = {}): Promise<number> {
+  function serve(proxies: ProxyTrust, limits: Partial<HttpLimits> = {}): Promise<number> {
     const counts = connectionCounts(1000, { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 });
     const server = createHttpServer(
       (request, response) => {
@@ -48,24 +37,14 @@ describe("A client's address", () => {
       undefined,
       proxies,
     );
-    servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  async function open(port: number, from: string): Promise<RawConnection> {
-    const connection = await openConnection(port, { from });
-    connections.push(connection);
-    return connection;
+    return start(server);
   }
 
   const request = (headers = '', body = '') =>
     `POST /api/x HTTP/1.1\r\nHost: a\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
 
   async function addressSeen(port: number, from: string, text: string): Promise<unknown> {
-    const connection = await open(port, from);
-    connection.socket.write(text);
+    const connection = await open(port, text, from);
     const answer = await until('an answer', () => connection.answers()[0]);
     return answer.body?.address ?? answer.status;
   }
@@ -97,9 +76,8 @@ describe("A client's address", () => {
     it('is counted: one client has so many requests under way, others of the same proxy are served', async () => {
       const port = await serve(trust('127.0.0.1'), { maxConnectionsPerAddress: 2 });
       const unfinished = 'POST /x HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 9\r\n\r\n';
-      const first = await open(port, PROXY);
-      const second = await open(port, PROXY);
-      for (const { socket } of [first, second]) socket.write(unfinished);
+      const first = await open(port, unfinished);
+      await open(port, unfinished);
       await until(
         'the third to be refused',
         async () => (await addressSeen(port, PROXY, request('X-Forwarded-For: 192.0.2.1\r\n'))) === 503,
@@ -166,7 +144,7 @@ describe("A client's address", () => {
       const refused: number[] = [];
       for (const [index, address] of ['127.0.0.2', '127.0.0.3', '127.0.0.4'].entries()) {
         for (let n = 0; n < 20; n += 1) {
-          const connection = await open(port, address);
+          const connection = await open(port, '', address);
           connection.closed.then(([answer]) => answer?.status === 503 && refused.push(index)).catch(() => undefined);
         }
       }
@@ -177,20 +155,18 @@ describe("A client's address", () => {
     it('leaves the last connections to the management API, which answers once on each', async () => {
       const port = await serve(trust(), counts);
       // Each address takes one, so that none is refused for its own sake.
-      for (let n = 0; n < 16; n += 1) await open(port, `127.0.1.${n + 1}`);
+      for (let n = 0; n < 16; n += 1) await open(port, '', `127.0.1.${n + 1}`);
       const webhook = request().replace('/api/x', '/ingest/a/b');
       await until('webhooks to be refused', async () => (await addressSeen(port, '127.0.2.1', webhook)) === 503);
-      const operator = await open(port, '127.0.2.2');
-      operator.socket.write(request());
-      const [answer] = await operator.closed;
+      const [answer] = await (await open(port, request(), '127.0.2.2')).closed;
       expect(answer?.status).to.equal(200);
       expect(answer?.headers.connection).to.equal('close');
     });
 
     it('cannot hold those either by saying nothing', async () => {
       const port = await serve(trust(), { ...counts, managementHeadersMs: 500 });
-      for (let n = 0; n < 16; n += 1) await open(port, `127.0.1.${n + 1}`);
-      const silent = await open(port, '127.0.2.1');
+      for (let n = 0; n < 16; n += 1) await open(port, '', `127.0.1.${n + 1}`);
+      const silent = await open(port, '', '127.0.2.1');
       expect(await silent.closed).to.deep.equal([]);
     });
   });

@@ -1,12 +1,11 @@
 // TLS to PostgreSQL: every connection of both roles is encrypted and knows the server by the certificate of its
 // authority.
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { certificateOf } from '../support/servers/certificates.ts';
+import { selfSigned } from '../support/servers/certificates.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { problemsIn } from '../support/telemetry/log-lines.ts';
 import { Records } from '../support/records.ts';
@@ -14,8 +13,6 @@ import { runToEnd } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('TLS to PostgreSQL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));
@@ -40,13 +37,11 @@ describe('TLS to PostgreSQL', () => {
 
   before(async () => {
     admin = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-    const valid = { fromMs: Date.now() - HOUR_MS, toMs: Date.now() + 24 * HOUR_MS };
-    const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const certificate = certificateOf(pair, 'localhost', valid);
-    writeFileSync(authority, certificate);
-    writeFileSync(stranger, certificateOf(generateKeyPairSync('rsa', { modulusLength: 2048 }), 'localhost', valid));
-    await writeBeside('test-tls.crt', certificate.trim());
-    await writeBeside('test-tls.key', String(pair.privateKey.export({ format: 'pem', type: 'pkcs8' })).trim());
+    const { cert, key } = selfSigned('localhost');
+    writeFileSync(authority, cert);
+    writeFileSync(stranger, selfSigned('localhost').cert);
+    await writeBeside('test-tls.crt', cert.trim());
+    await writeBeside('test-tls.key', key.trim());
     await reload(`set ssl_cert_file = 'test-tls.crt'`, `set ssl_key_file = 'test-tls.key'`, 'set ssl = on');
     await until('TLS', async () => (await admin.query(`show ssl`)).rows[0].ssl === 'on');
   });

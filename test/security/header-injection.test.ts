@@ -6,6 +6,7 @@ import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/ou
 import { createMailer } from '../../outbound/mail.ts';
 import { isMediaType } from '../../core/http/headers.ts';
 import { valueBytes } from '../../core/http/header-text.ts';
+import { outboundInput } from '../http/outbound-inputs.ts';
 import { asError, asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { httpServer, socketServer } from '../http/servers.ts';
 import { expectError } from '../support/api-client.ts';
@@ -34,35 +35,8 @@ const EVIL_NAMES = [
 const printable = (text: string) => JSON.stringify(text);
 
 describe('Header injection', () => {
-  const input = (url: string, changes: Partial<OutboundInput['destination']> = {}): OutboundInput => ({
-    destination: {
-      method: 'POST',
-      url,
-      headers: {},
-      authType: 'none',
-      authConfig: null,
-      forwardHeaders: null,
-      forwardQuery: false,
-      forwardPath: false,
-      signingSecret: null,
-      previousSigningSecret: null,
-      previousSigningSecretUntil: null,
-      timeoutMs: 10_000,
-      ...changes,
-    },
-    event: {
-      id: 'evt_1',
-      headers: { 'content-type': 'application/json' },
-      address: { path: '', query: '' },
-      body: Buffer.from('{}'),
-    },
-    delivery: { id: 'dlv_1' },
-    attempt: 1,
-    source: { slug: 'orders' },
-    headerPrefix: 'X-Hookyard-',
-    version: '1',
-    nowMs: 0,
-  });
+  const input = (url: string, changes: Partial<OutboundInput['destination']> = {}) =>
+    outboundInput({ url, ...changes });
 
   describe('into a request that is sent', () => {
     const open = closedAfterEach();

@@ -1,14 +1,12 @@
 // What the HTTP server lets a client hold: time, connections, requests. The server is the API's own
 // (api/http/http-server.ts) with shorter deadlines.
-import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http/connections.ts';
 import { createHttpServer } from '../../api/http/http-server.ts';
 import { until } from '../support/until.ts';
-import { answersTo, openConnection, type RawConnection } from './raw-connection.ts';
+import { answersTo, endedAfterEach, openConnection, type RawConnection } from './raw-connection.ts';
 
 const LONG_MS = 60_000;
 // Longer than a busy machine may keep an ordinary request waiting.
@@ -41,28 +39,16 @@ async function echoLength(request: IncomingMessage, response: ServerResponse): P
 }
 
 describe('HTTP limits', () => {
-  const servers: Server[] = [];
-  const connections: RawConnection[] = [];
+  const { serve: start, open } = endedAfterEach();
+  let server: Server;
 
-  async function serve(limits: Partial<HttpLimits>, handle = echoLength, onRefused?: () => void): Promise<number> {
-    const server = createHttpServer((q, s) => void handle(q, s), { ...PATIENT, ...limits }, onRefused);
-    servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  async function open(port: number, text = '', from?: string): Promise<RawConnection> {
-    const connection = await openConnection(port, { from });
-    connections.push(connection);
-    connection.socket.write(text);
-    return connection;
+  function serve(limits: Partial<HttpLimits>, handle = echoLength, onRefused?: () => void): Promise<number> {
+    server = createHttpServer((q, s) => void handle(q, s), { ...PATIENT, ...limits }, onRefused);
+    return start(server);
   }
 
   const openCount = (): Promise<number> =>
-    new Promise((resolve, reject) =>
-      servers[0]?.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-    );
+    new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count))));
   const nothingLeft = () => until('every connection is gone', async () => (await openCount()) === 0);
 
   /** Sends a byte now and then, for as long as the connection takes it; meanwhile others are served. */
@@ -77,14 +63,6 @@ describe('HTTP limits', () => {
       await delay(20);
     }
   }
-
-  afterEach(async () => {
-    for (const { socket } of connections.splice(0)) socket.destroy();
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
-  });
 
   describe('of time', () => {
     it('end headers that drip with 408, while others are served', async () => {

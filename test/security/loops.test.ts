@@ -2,9 +2,9 @@
 // and by which way.
 import { expect } from 'chai';
 import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
+import { type Listening, listen } from '../support/servers/listen.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -12,7 +12,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
  * Passes requests on as they are, like a load balancer, so that Hookyard is reached at an address of which it may not
  * know.
  */
-async function startRelay(target: () => string) {
+async function startRelay(target: () => string): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url = '/' } = incoming;
     const onward = httpRequest(new URL(url, target()), { method, headers }, (answer) => {
@@ -22,20 +22,13 @@ async function startRelay(target: () => string) {
     onward.on('error', () => outgoing.destroy());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listen(server);
 }
 
 describe('loops', () => {
   /** At HOOKYARD_PUBLIC_URL. */
-  let known: Awaited<ReturnType<typeof startRelay>>;
-  let unknown: Awaited<ReturnType<typeof startRelay>>;
+  let known: Listening;
+  let unknown: Listening;
   before(async () => {
     const start = () => startRelay(() => testInstance.api.url);
     [known, unknown] = await Promise.all([start(), start()]);

@@ -1,11 +1,12 @@
 // What a tenant reaches of an installation by `npm start`, with its default for destinations on the same machine.
 import { join } from 'node:path';
-import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';
 import { createClient } from '../support/api-client.ts';
 import { processesOf, Run } from '../support/programs/npm-start.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { listeningPorts } from '../support/servers/listening.ts';
 
 const OPERATOR_KEY = 'operator-key-of-thirty-two-letters';
 const project = join(import.meta.dirname, '..', '..');
@@ -48,7 +49,7 @@ describe('npm start', () => {
     const ports = ownPorts(run.output, dataDir);
     // API, UI, PostgreSQL, and two of each of Temporal's four services.
     expect(ports).to.have.length(11);
-    const listening = listeningPorts(processesOf(dataDir));
+    const listening = processesOf(dataDir).flatMap((pid) => listeningPorts(pid) ?? []);
     // Those of the two processes; the worker has another for Temporal's SDK, which nothing prints.
     if (process.platform === 'linux') expect(listening).to.include.members([metrics, metrics + 1]);
     for (const port of new Set([...ports, ...listening])) {
@@ -65,29 +66,4 @@ function ownPorts(output: string, dataDir: string): number[] {
   const server = readFileSync(join(dataDir, 'temporal', 'server.yaml'), 'utf8');
   const configured = [...server.matchAll(/"(?:grpcPort|membershipPort)": (\d+)/g)].map(([, port]) => Number(port));
   return [...new Set([...printed, ...configured])];
-}
-
-/** The ports on which these processes listen, no matter who knows of them; none where the system does not tell it. */
-function listeningPorts(pids: number[]): number[] {
-  if (process.platform !== 'linux') return [];
-  const own = new Set(pids.flatMap(socketsOf));
-  return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) =>
-    readFileSync(table, 'utf8')
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, , , state, , , , , , inode]) => state === LISTENING && own.has(`socket:[${inode}]`))
-      .map(([, local = '']) => Number.parseInt(local.split(':').at(-1) ?? '', 16)),
-  );
-}
-
-/** TCP_LISTEN of Linux. */
-const LISTENING = '0A';
-
-function socketsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-  } catch {
-    // It has ended, or closed one of them meanwhile.
-    return [];
-  }
 }

@@ -1,5 +1,6 @@
 // Connections exactly as a test writes them, and everything that comes back on them until the server closes.
-import { connect, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
+import { listen } from '../support/servers/listen.ts';
 
 export interface RawAnswer {
   status: number;
@@ -54,6 +55,28 @@ export function openConnection(
     socket.on('error', reject);
     socket.once('connect', () => resolve({ socket, answers, closed }));
   });
+}
+
+/** Call it inside a `describe`: servers and connections, which end after each of its tests. */
+export function endedAfterEach() {
+  const ends: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+  return {
+    async serve(server: Server): Promise<number> {
+      const { port, close } = await listen(server);
+      ends.push(close);
+      return port;
+    },
+    /** @param text is sent at once */
+    async open(port: number, text = '', from?: string): Promise<RawConnection> {
+      const connection = await openConnection(port, { from });
+      ends.unshift(() => connection.socket.destroy());
+      connection.socket.write(text);
+      return connection;
+    },
+  };
 }
 
 /** Sends bytes, and returns every answer until the server closes the connection. */

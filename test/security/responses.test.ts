@@ -1,12 +1,11 @@
 // What a hostile destination or object store can answer: it costs a bounded amount of memory and time, whatever it is.
-import { generateKeyPairSync } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { closeAll, handshakeServer, httpServer, socketServer } from '../http/servers.ts';
-import { certificateOf } from '../support/servers/certificates.ts';
+import { selfSigned } from '../support/servers/certificates.ts';
 import { until } from '../support/until.ts';
 import { callers } from './outbound-callers.ts';
 
@@ -69,11 +68,8 @@ for (const caller of callers) {
     // With a prime of 8,192 bits, which the server chooses, one such handshake holds the event loop for half a second
     // and more.
     it('come through no key exchange over a finite field', async () => {
-      const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
-      const cert = certificateOf(pair, 'localhost', { fromMs: Date.now() - 86_400_000, toMs: Date.now() + 86_400_000 });
-      const key = pair.privateKey.export({ format: 'pem', type: 'pkcs8' });
       const ciphers = 'DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-SHA256';
-      const options = { cert, key, ciphers, dhparam: 'auto', maxVersion: 'TLSv1.2' } as const;
+      const options = { ...selfSigned('localhost'), ciphers, dhparam: 'auto', maxVersion: 'TLSv1.2' } as const;
       const { port, handshakes } = await handshakeServer(options);
       const client = caller.open();
       const outcome = await client.call(`https://127.0.0.1:${port}`);

@@ -25,15 +25,12 @@ const CONTENT = [
 const SHOWN_COLUMNS = ['destinations.headers', 'destinations.url', 'earlier_versions.config'];
 
 describe('secrets', () => {
-  let run: SecretRun;
+  const run = new SecretRun();
   let all: Secrets;
-  before(async () => {
-    run = await SecretRun.start();
-    await run.everything();
+  before(() => {
     const database = new URL(run.testInstance.databaseUrl).password;
     all = { ...SECRETS, database, ...Object.fromEntries(run.createdTokens.map((token, n) => [`created ${n}`, token])) };
   });
-  after(() => run?.close());
 
   /** @param known something that is no secret and must be found, so that finding nothing means something */
   function expectClean(places: Place[], known: string, secrets: Secrets): void {

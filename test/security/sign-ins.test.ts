@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createLog } from '../../core/process/log.ts';
 import { newToken } from '../../core/config/api-token.ts';
 import { createSignIns } from '../../api/auth/auth.ts';
-import { type Reply, sendFrom } from '../support/requests/from-address.ts';
+import { askFrom, type HttpAnswer } from '../support/requests/http-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -20,14 +20,14 @@ describe('Wrong credentials', () => {
     url = `${testInstance.api.url}/api/auth/me`;
   });
 
-  const guess = (from: string) => sendFrom(from, url, newToken());
+  const guess = (from: string) => askFrom(from, url, newToken());
   async function guessUntilRefused(from: string): Promise<void> {
     for (let n = 0; n < 4 * LIMIT; n += 1) if ((await guess(from)).status === 429) return;
     throw new Error('the guesses were never refused');
   }
 
   it('are refused with 429 beyond the limit of an address', async () => {
-    const replies: Reply[] = [];
+    const replies: HttpAnswer[] = [];
     for (let n = 0; n < 4 * LIMIT; n += 1) replies.push(await guess(STRANGER));
     const [wrong, refused] = [401, 429].map((status) => replies.filter((reply) => reply.status === status));
     // A minute may have ended meanwhile.
@@ -46,10 +46,10 @@ describe('Wrong credentials', () => {
 
   it('lock out no valid key at the same address, be it used here for the first time', async () => {
     await guessUntilRefused(STRANGER);
-    expect((await sendFrom(STRANGER, url, tenant.token)).status).to.equal(200);
+    expect((await askFrom(STRANGER, url, tenant.token)).status).to.equal(200);
     // While the stranger continues.
     const flood = Array.from({ length: 200 }, () => guess(STRANGER));
-    const taken = await Promise.all(Array.from({ length: 20 }, () => sendFrom(STRANGER, url, tenant.token)));
+    const taken = await Promise.all(Array.from({ length: 20 }, () => askFrom(STRANGER, url, tenant.token)));
     expect(taken.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));
     expect(new Set((await Promise.all(flood)).map(({ status }) => status))).to.not.include(200);
   });

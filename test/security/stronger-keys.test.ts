@@ -2,7 +2,7 @@
 // for longer.
 import { expect } from 'chai';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { sendFrom } from '../support/requests/from-address.ts';
+import { askFrom } from '../support/requests/http-client.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import { wholeDatabase } from '../support/organizations/whole-database.ts';
 
@@ -119,10 +119,10 @@ describe('Keys that manage keys', () => {
   it('are held to their addresses', async () => {
     const key = await create({ allowedAddresses: ['127.0.0.2', '10.0.0.0/8'] });
     const url = `${organization.api.url}/api/auth/me`;
-    const refused = await sendFrom('127.0.0.1', url, key.token);
+    const refused = await askFrom('127.0.0.1', url, key.token);
     expect(refused.status).to.equal(403);
     expect(refused.body.message).to.match(/127\.0\.0\.1/);
-    const taken = await sendFrom('127.0.0.2', url, key.token);
+    const taken = await askFrom('127.0.0.2', url, key.token);
     expect(taken.status).to.equal(200);
     expect(taken.body).to.have.nested.property('key.allowedAddresses').that.deep.equals(['127.0.0.2/32', '10.0.0.0/8']);
     // Who writes such a header may be anyone.

@@ -1,6 +1,6 @@
 // A destination on loopback: answers by a script and records what it was sent.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './servers/listen.ts';
 
 /** What a request is answered with; `after` holds the answer back until it resolves. */
 export interface Answer {
@@ -70,8 +70,7 @@ export async function startReceiver(): Promise<Receiver> {
     request.on('error', () => undefined);
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listen(server);
   return {
     endpoint(...answers) {
       const path = `/endpoint-${endpoints.size + 1}`;
@@ -79,17 +78,14 @@ export async function startReceiver(): Promise<Receiver> {
       const endpoint = { requests: [], waiting: 0, answers: scripted.length > 0 ? scripted : [{}] };
       endpoints.set(path, endpoint);
       return {
-        url: `http://127.0.0.1:${port}${path}`,
+        url: url + path,
         requests: endpoint.requests,
         get waiting() {
           return endpoint.waiting;
         },
       };
     },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
 

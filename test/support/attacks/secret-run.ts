@@ -5,125 +5,109 @@ import { makeConsoleCode } from '../../../db/organizations/keys.ts';
 import { commandLine } from '../programs/cli.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { keepHouse } from '../database/housekeeping.ts';
-import { type OwnHookyard, startHookyard } from '../hookyard.ts';
+import type { OwnHookyard } from '../hookyard.ts';
 import { type MailServer, startMailServer } from '../messages/mail-server.ts';
-import { type QuotingStore, startQuotingStore } from '../warehouse/quoting-store.ts';
-import { type Receiver, startReceiver } from '../receiver.ts';
-import { onceMore, Records } from '../records.ts';
+import { startQuotingStore } from '../warehouse/quoting-store.ts';
+import type { Listening } from '../servers/listen.ts';
+import type { Receiver } from '../receiver.ts';
+import { onceMore, type Records } from '../records.ts';
 import { account, PAYLOAD, RECIPIENT, SECRETS, SHOWN } from './secret-markers.ts';
 import { recordAnswers, type RecordedAnswer } from './secret-search.ts';
 import { until } from '../until.ts';
+import { type Suite, useHookyard } from '../use-hookyard.ts';
 
 const body = (n: number) => JSON.stringify({ n, marker: PAYLOAD });
 
 export class SecretRun {
-  readonly testInstance: OwnHookyard;
-  readonly receiver: Receiver;
-  readonly mail: MailServer;
-  readonly records: Records;
-  readonly answers: RecordedAnswer[];
-  readonly stopRecording: () => void;
+  readonly suite: Suite<OwnHookyard>;
   /** What the command line printed. */
   readonly printed: string[] = [];
   /** Tokens that the API has shown as it should. */
   readonly createdTokens: string[] = [];
   readonly destinationIds: string[] = [];
-  #store: QuotingStore | undefined;
+  answers: RecordedAnswer[] = [];
+  #store: Listening | undefined;
 
-  private constructor(
-    testInstance: OwnHookyard,
-    receiver: Receiver,
-    mail: MailServer,
-    recording: ReturnType<typeof recordAnswers>,
-  ) {
-    this.testInstance = testInstance;
-    this.receiver = receiver;
-    this.mail = mail;
-    this.records = new Records(testInstance);
-    this.answers = recording.answers;
-    this.stopRecording = recording.stop;
-  }
-
-  static async start(): Promise<SecretRun> {
-    const mail = await startMailServer();
-    const receiver = await startReceiver();
-    const recording = recordAnswers();
-    try {
-      const testInstance = await startHookyard(undefined, {
+  /** Call it inside a `describe`, whose tests it precedes. */
+  constructor() {
+    let mail: MailServer | undefined;
+    let stopRecording = () => {};
+    before(async () => {
+      mail = await startMailServer();
+      ({ answers: this.answers, stop: stopRecording } = recordAnswers());
+    });
+    after(() => stopRecording());
+    this.suite = useHookyard({
+      settings: () => ({
         HOOKYARD_API_KEY: SECRETS.apiKey,
         HOOKYARD_ENCRYPTION_KEYS: `k1:${SECRETS.encryption}`,
         // The wrong password: the mail server says so in its own words.
-        SMTP_URL: `smtp://hookyard:${SECRETS.smtp}@127.0.0.1:${mail.port}`,
+        SMTP_URL: `smtp://hookyard:${SECRETS.smtp}@127.0.0.1:${mail?.port}`,
         HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
         R2_SECRET_ACCESS_KEY: SECRETS.r2,
         HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events',
         // Nobody listens there.
         HOOKYARD_PAGERDUTY_URL: 'http://127.0.0.1:9',
         LOG_LEVEL: 'trace',
-      });
-      await testInstance.startWorker();
-      return new SecretRun(testInstance, receiver, mail, recording);
-    } catch (error) {
-      recording.stop();
-      await Promise.all([mail.close(), receiver.close()]);
-      throw error;
-    }
+      }),
+      workers: [{}],
+    });
+    before('everything is done', () => this.#everything());
+    after(() => Promise.all([mail?.close(), this.#store?.close()]));
   }
 
-  async close(): Promise<void> {
-    this.stopRecording();
-    await this.testInstance.close();
-    await this.receiver.close();
-    await this.mail.close();
-    await this.#store?.close();
+  get testInstance(): OwnHookyard {
+    return this.suite.testInstance;
+  }
+  get records(): Records {
+    return this.suite.records;
+  }
+  get receiver(): Receiver {
+    return this.suite.receiver;
   }
 
-  async everything(): Promise<void> {
-    await this.signatures();
-    await this.credentials();
-    await this.failures();
-    await this.warehouses();
-    await this.exchange();
-    await this.alerts();
-    await this.refusals();
-    await this.commands();
+  async #everything(): Promise<void> {
+    await this.#signatures();
+    await this.#credentials();
+    await this.#failures();
+    await this.#warehouses();
+    await this.#exchange();
+    await this.#alerts();
+    await this.#refusals();
+    await this.#commands();
     await keepHouse(this.testInstance);
   }
 
   /** Each way of verification, with a right and a wrong signature. */
-  async signatures(): Promise<void> {
+  async #signatures(): Promise<void> {
     const now = Math.floor(Date.now() / 1000);
-    const sign = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
     const text = body(1);
-    const ways: [object, (secret: string) => Record<string, string>, string][] = [
-      [{ type: 'github' }, (secret) => ({ 'x-hub-signature-256': `sha256=${sign(secret, text)}` }), SECRETS.github],
+    const sign = (key: string, signed = text) => createHmac('sha256', key).update(signed).digest('hex');
+    const slack = (key: string) => `v0=${sign(key, `v0:${now}:${text}`)}`;
+    const hmac = { type: 'hmac', algorithm: 'sha256', header: 'X-Sig', encoding: 'hex', prefix: '' };
+    const ways: [object, string, (key: string) => Record<string, string>][] = [
+      [{ type: 'github' }, SECRETS.github, (key) => ({ 'x-hub-signature-256': `sha256=${sign(key)}` })],
       [
         { type: 'stripe' },
-        (secret) => ({ 'stripe-signature': `t=${now},v1=${sign(secret, `${now}.${text}`)}` }),
         SECRETS.stripe,
+        (key) => ({ 'stripe-signature': `t=${now},v1=${sign(key, `${now}.${text}`)}` }),
       ],
       [
         { type: 'slack' },
-        (secret) => ({
-          'x-slack-request-timestamp': String(now),
-          'x-slack-signature': `v0=${sign(secret, `v0:${now}:${text}`)}`,
-        }),
         SECRETS.slack,
+        (key) => ({ 'x-slack-request-timestamp': String(now), 'x-slack-signature': slack(key) }),
       ],
-      [
-        { type: 'hmac', algorithm: 'sha256', header: 'X-Sig', encoding: 'hex', prefix: '' },
-        (secret) => ({ 'x-sig': sign(secret, text) }),
-        SECRETS.hmac,
-      ],
+      [hmac, SECRETS.hmac, (key) => ({ 'x-sig': sign(key) })],
     ];
-    for (const [config, headers, secret] of ways) {
+    for (const [config, secret, headers] of ways) {
       const source = await this.records.source({ verificationConfig: { ...config, secret } });
-      const json = { 'content-type': 'application/json' };
-      expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
-      expectStatus(await this.records.post(source, text, { ...json, ...headers('another') }), 401);
+      const post = (key: string) =>
+        this.records.post(source, text, { 'content-type': 'application/json', ...headers(key) });
+      expectStatus(await post(secret), 200);
+      expectStatus(await post('another'), 401);
       const path = `${this.testInstance.base}/sources/${source.id}`;
       await this.testInstance.client.post(`${path}/rotate-secret`, { secret: SECRETS.rotated });
-      expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
+      expectStatus(await post(secret), 200);
       await this.testInstance.client.get(path);
     }
   }
@@ -131,7 +115,7 @@ export class SecretRun {
   async #destination(url: string, fields: object = {}): Promise<string> {
     const { id } = await this.records.destination(`${url}?token=${SHOWN.address}`, {
       headers: { 'X-Api-Key': SHOWN.header },
-      signingSecret: `whsec_${Buffer.from(SECRETS.signing).toString('base64')}`,
+      signingSecret: signingSecret(SECRETS.signing),
       ...fields,
     });
     this.destinationIds.push(id);
@@ -139,12 +123,11 @@ export class SecretRun {
   }
 
   /** Channels of each type with a secret: tested, rotated, told of an issue, refused. */
-  async alerts(): Promise<void> {
+  async #alerts(): Promise<void> {
     const { client, pool, organizationId } = this.testInstance;
-    const secret = (text: string) => `whsec_${Buffer.from(text).toString('base64')}`;
     const url = `${this.receiver.endpoint(404).url}/${SECRETS.alertAddress}`;
     const kinds: [string, object][] = [
-      ['webhook', { url: this.receiver.endpoint(500).url, secret: secret(SECRETS.alertSecret) }],
+      ['webhook', { url: this.receiver.endpoint(500).url, secret: signingSecret(SECRETS.alertSecret) }],
       ['slack', { url }],
       ['teams', { url: `http://10.0.0.1/${SECRETS.alertAddress}` }],
       ['pagerduty', { routingKey: SECRETS.alertRouting }],
@@ -156,7 +139,7 @@ export class SecretRun {
       await client.post(`/api/alert-channels/${id}/test`);
       await client.patch(`/api/alert-channels/${id}`, { config });
     }
-    const rotated = { secret: secret(SECRETS.alertRotated) };
+    const rotated = { secret: signingSecret(SECRETS.alertRotated) };
     await client.post(`/api/alert-channels/${ids[0]}/rotate-secret`, rotated);
     await pool.query(
       `insert into issues (id, organization_id, kind, cause, first_seen_at, last_seen_at, count) values ($1, $2, 'delivery_failing', 'HTTP_500', now(), now(), 1)`,
@@ -170,7 +153,7 @@ export class SecretRun {
   }
 
   /** Each way of authentication: tested, delivered to, replaced, replayed. */
-  async credentials(): Promise<void> {
+  async #credentials(): Promise<void> {
     const { client, base } = this.testInstance;
     const ways: [string, object][] = [
       ['bearer', { token: SECRETS.bearer }],
@@ -189,8 +172,8 @@ export class SecretRun {
     const eventId = await this.records.accepted(source, body(2));
     await this.records.eventWith('delivered', eventId);
     await client.patch(`/api/destinations/${ids[0]}`, { authConfig: { token: SECRETS.bearerReplaced } });
-    const next = `whsec_${Buffer.from(SECRETS.signingRotated).toString('base64')}`;
-    await client.post(`/api/destinations/${ids[0]}/rotate-secret`, { secret: next });
+    const next = { secret: signingSecret(SECRETS.signingRotated) };
+    await client.post(`/api/destinations/${ids[0]}/rotate-secret`, next);
     await client.post(`${base}/events/${eventId}/replay`);
     await this.records.eventWith('delivered', eventId);
     await client.post(`${base}/events/replay`, { sourceId: source.id });
@@ -200,7 +183,7 @@ export class SecretRun {
   }
 
   /** Every way in which a delivery fails, with notifications by mail, which fail as well. */
-  async failures(): Promise<void> {
+  async #failures(): Promise<void> {
     const authConfig = { token: SECRETS.bearer };
     const bearer = { authType: 'bearer', authConfig };
     const to = async (url: string, ending: string, fields: { destination?: object; route?: object } = {}) => {
@@ -246,7 +229,7 @@ export class SecretRun {
   }
 
   /** Warehouses that cannot be reached, and one that quotes what it refuses: tested, and written to. */
-  async warehouses(): Promise<void> {
+  async #warehouses(): Promise<void> {
     const endpoint = 'http://127.0.0.1:1';
     const configs: [string, object][] = [
       ['s3', { bucket: 'events', region: 'eu-central-1', accessKeyId: 'id', secretAccessKey: SECRETS.s3, endpoint }],
@@ -285,16 +268,13 @@ export class SecretRun {
     }
   }
 
-  async exchange(): Promise<void> {
+  async #exchange(): Promise<void> {
     const { client } = this.testInstance;
     for (const kind of ['destinations', 'routes']) {
       const file = await client.get(`/api/${kind}/export`);
       for (const conflictStrategy of ['skip', 'rename', 'overwrite']) {
-        await client.post(`/api/${kind}/import`, {
-          ...file,
-          conflictStrategy,
-          validateOnly: conflictStrategy === 'rename',
-        });
+        const validateOnly = conflictStrategy === 'rename';
+        await client.post(`/api/${kind}/import`, { ...file, conflictStrategy, validateOnly });
       }
     }
     const secret = { name: 'New', type: 'http', url: 'https://new.example/', authType: 'bearer' };
@@ -304,38 +284,41 @@ export class SecretRun {
   }
 
   /** Secrets where they are refused: the message must not quote them. */
-  async refusals(): Promise<void> {
+  async #refusals(): Promise<void> {
     const { client, base } = this.testInstance;
     const url = 'https://receiver.example/';
     const secret = SECRETS.refused;
-    const destination = (fields: object) => ({ name: 'x', url, ...fields });
-    const warehouse = (type: string, config: object) => ({ name: 'x', type, config });
-    const bad: [string, object][] = [
-      ['/api/destinations', destination({ authType: 'bearer', authConfig: { token: `${secret}\n` } })],
-      ['/api/destinations', destination({ authType: 'basic', authConfig: { username: 'a:b', password: [secret] } })],
-      ['/api/destinations', destination({ authType: 'api_key', authConfig: { headerName: 'Host', key: secret } })],
-      ['/api/destinations', destination({ authType: secret, authConfig: {} })],
-      ['/api/destinations', destination({ authType: 'none', authConfig: secret })],
-      ['/api/destinations', destination({ signingSecret: secret })],
-      ['/api/destinations', destination({ signingSecret: `whsec_${secret}` })],
-      ['/api/destinations', destination({ headers: { 'X-Token': `${secret}\n` } })],
-      ['/api/destinations', { name: 'x', url: `https://user:${secret}@receiver.example/` }],
-      ['/api/destinations', warehouse('s3', { bucket: 'x', region: 'r', accessKeyId: 'id', secretAccessKey: secret })],
-      [
-        '/api/destinations',
-        warehouse('gcs', { bucket: 'events', projectId: 'p', serviceAccountKey: `{"a":"${secret}"` }),
-      ],
-      ['/api/destinations', warehouse('gcs', { bucket: 'events', projectId: 'p', serviceAccountKey: secret })],
-      ['/api/destinations', warehouse('azure_blob', { ...azureConfig('x'), accountKey: `!${secret}!` })],
-      [`${base}/sources`, { name: 'x', slug: 'x', verificationConfig: { type: 'hmac', secret, algorithm: secret } }],
-      [`${base}/sources`, { name: 'x', slug: 'x', verificationConfig: { type: secret } }],
-      [`${base}/sources`, { name: 'x', slug: 'x', verificationConfig: { type: 'github', secret: [secret] } }],
+    const gcs = { bucket: 'events', projectId: 'p' };
+    const destinations: object[] = [
+      { url, authType: 'bearer', authConfig: { token: `${secret}\n` } },
+      { url, authType: 'basic', authConfig: { username: 'a:b', password: [secret] } },
+      { url, authType: 'api_key', authConfig: { headerName: 'Host', key: secret } },
+      { url, authType: secret, authConfig: {} },
+      { url, authType: 'none', authConfig: secret },
+      { url, signingSecret: secret },
+      { url, signingSecret: `whsec_${secret}` },
+      { url, headers: { 'X-Token': `${secret}\n` } },
+      { url: `https://user:${secret}@receiver.example/` },
+      { type: 's3', config: { bucket: 'x', region: 'r', accessKeyId: 'id', secretAccessKey: secret } },
+      { type: 'gcs', config: { ...gcs, serviceAccountKey: `{"a":"${secret}"` } },
+      { type: 'gcs', config: { ...gcs, serviceAccountKey: secret } },
+      { type: 'azure_blob', config: { ...azureConfig('x'), accountKey: `!${secret}!` } },
     ];
-    for (const [path, sent] of bad) expectStatus(await client.request('POST', path, sent), 400);
-    const raw = {
-      raw: `{"name": "x", "authConfig": {"token": "${secret}`,
-      headers: { 'Content-Type': 'application/json' },
-    };
+    const verifications: object[] = [
+      { type: 'hmac', secret, algorithm: secret },
+      { type: secret },
+      { type: 'github', secret: [secret] },
+    ];
+    const bad: [string, object][] = [
+      ...destinations.map((fields): [string, object] => ['/api/destinations', fields]),
+      ...verifications.map((config): [string, object] => [
+        `${base}/sources`,
+        { slug: 'x', verificationConfig: config },
+      ]),
+    ];
+    for (const [path, sent] of bad) expectStatus(await client.request('POST', path, { name: 'x', ...sent }), 400);
+    const headers = { 'Content-Type': 'application/json' };
+    const raw = { raw: `{"name": "x", "authConfig": {"token": "${secret}`, headers };
     expectStatus(await client.request('POST', '/api/destinations', undefined, raw), 400);
     const wrong = { headers: { Authorization: `Bearer whr_${secret}` } };
     expectStatus(await client.request('GET', '/api/destinations', undefined, wrong), 401);
@@ -352,7 +335,7 @@ export class SecretRun {
     await client.get('/api/auth/me');
   }
 
-  async commands(): Promise<void> {
+  async #commands(): Promise<void> {
     const { run } = commandLine({ api: this.testInstance.client, token: SECRETS.apiKey });
     const [id = ''] = this.destinationIds;
     for (const args of [
@@ -370,6 +353,8 @@ export class SecretRun {
     }
   }
 }
+
+const signingSecret = (text: string) => `whsec_${Buffer.from(text).toString('base64')}`;
 
 function azureConfig(key: string): Record<string, string> {
   return { accountName: 'hookyard', accountKey: Buffer.from(key).toString('base64'), containerName: 'events' };

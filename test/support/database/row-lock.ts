@@ -35,6 +35,14 @@ export function waitingFor(pool: Pool, pid: number | undefined): Promise<number[
     and ${pid} = any(pg_blocking_pids(pid))`;
 }
 
+/** How many server processes of a database wait for any lock. */
+export async function waitingForLocks(pool: Pool): Promise<number> {
+  const { rowCount } = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount ?? 0;
+}
+
 async function hold(pool: Pool, lock: string, id: string): Promise<HeldRow> {
   const client = await pool.connect();
   let broken: Error | undefined;

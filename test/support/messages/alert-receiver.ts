@@ -1,7 +1,7 @@
 // The services that alerts go to, on loopback: one server, whose paths stand for Slack, Teams, PagerDuty and a tenant's
 // own tool. It takes everything, unless it is told otherwise, and keeps what came.
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { listenHttp } from '../servers/listen.ts';
 
 export interface ReceivedAlert {
   method: string;
@@ -16,22 +16,15 @@ export type AlertReceiver = Awaited<ReturnType<typeof startAlertReceiver>>;
 export async function startAlertReceiver() {
   const received: ReceivedAlert[] = [];
   const answers = new Map<string, { status: number; headers: Record<string, string> }[]>();
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('error', () => undefined);
-    request.on('end', () => {
-      const path = request.url ?? '';
-      received.push({ method: request.method ?? '', path, headers: request.headers, body: Buffer.concat(parts) });
-      const scripted = [...answers].find(([prefix]) => path.startsWith(prefix))?.[1] ?? [];
-      const answer = (scripted.length > 1 ? scripted.shift() : scripted[0]) ?? { status: 202, headers: {} };
-      response.writeHead(answer.status, answer.headers).end('taken');
-    });
+  const { url, close } = await listenHttp((request, response, body) => {
+    const path = request.url ?? '';
+    received.push({ method: request.method ?? '', path, headers: request.headers, body });
+    const scripted = [...answers].find(([prefix]) => path.startsWith(prefix))?.[1] ?? [];
+    const answer = (scripted.length > 1 ? scripted.shift() : scripted[0]) ?? { status: 202, headers: {} };
+    response.writeHead(answer.status, answer.headers).end('taken');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     /** What came to paths that begin like this, in the order in which it arrived. */
     at: (path: string) => received.filter((each) => each.path.startsWith(path)),
     /** From now on requests to a path are answered with these statuses in turn, the last one for ever. */
@@ -41,10 +34,7 @@ export async function startAlertReceiver() {
         statuses.map((each) => (typeof each === 'number' ? { status: each, headers: {} } : each)),
       );
     },
-    close(): Promise<void> {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
 

@@ -1,6 +1,6 @@
 // A server in the place of the providers that publish keys: what is asked at https://host/path comes as /host/path.
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { listenHttp } from '../servers/listen.ts';
 
 export interface Asked {
   method: string;
@@ -27,31 +27,15 @@ export interface KeyServer {
 }
 
 export async function startKeyServer(): Promise<KeyServer> {
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('error', () => undefined);
-    request.on('end', () => {
-      const address = (request.url ?? '').slice(1);
-      const asked = { method: request.method ?? '', address, body: Buffer.concat(parts).toString() };
-      keyServer.asked.push(asked);
-      const document = keyServer.documents.get(address.replace(/\?.*/, ''));
-      if (keyServer.state === 'failing') answer(response, { status: 500, body: '' });
-      else if (document !== null) answer(response, document?.(asked));
-    });
+  const { url, close } = await listenHttp((request, response, body) => {
+    const address = (request.url ?? '').slice(1);
+    const asked = { method: request.method ?? '', address, body: body.toString() };
+    keyServer.asked.push(asked);
+    const document = keyServer.documents.get(address.replace(/\?.*/, ''));
+    if (keyServer.state === 'failing') answer(response, { status: 500, body: '' });
+    else if (document !== null) answer(response, document?.(asked));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const keyServer: KeyServer = {
-    url: `http://127.0.0.1:${port}`,
-    asked: [],
-    documents: new Map(),
-    state: 'up',
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-  };
+  const keyServer: KeyServer = { url, asked: [], documents: new Map(), state: 'up', close };
   return keyServer;
 }
 

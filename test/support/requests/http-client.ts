@@ -15,6 +15,7 @@ export interface HttpAnswer<Body = Record<string, unknown>> {
 /**
  * Sends a request.
  * @param target instead of the path and the query of the address, to the byte
+ * @param localAddress of the sender: every 127.x.y.z is one of this machine; on a connection of its own
  * @throws when the connection fails before the answer is complete, or when the API's is not as described
  */
 export function send<Body = Record<string, unknown>>(
@@ -23,9 +24,11 @@ export function send<Body = Record<string, unknown>>(
   headers: Record<string, string | string[]> = {},
   body?: string | Buffer,
   target?: string,
+  localAddress?: string,
 ): Promise<HttpAnswer<Body>> {
   return new Promise((resolve, reject) => {
-    const options = { method, headers, agent, ...(target !== undefined && { path: target }) };
+    const path = target !== undefined && { path: target };
+    const options = { method, headers, localAddress, agent: localAddress === undefined ? agent : false, ...path };
     const request = httpRequest(url, options, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
@@ -46,6 +49,17 @@ export function send<Body = Record<string, unknown>>(
     request.end(body === undefined ? undefined : Buffer.from(body as string));
   });
 }
+
+/** Asks with an API key, from an address of this machine. */
+export const askFrom = (localAddress: string, url: string, token: string) =>
+  send(
+    'GET',
+    url.replace('localhost', '127.0.0.1'),
+    { Authorization: `Bearer ${token}` },
+    undefined,
+    undefined,
+    localAddress,
+  );
 
 function expectAsDescribed(method: string, url: string, response: IncomingMessage, bytes: Buffer): void {
   const { pathname: path } = new URL(url);

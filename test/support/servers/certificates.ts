@@ -1,5 +1,7 @@
 // X.509 certificates that a test makes for itself: Node reads them only.
-import { type KeyObject, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+
+const DAY_MS = 86_400_000;
 
 /** One value in DER: its tag, its length, its content. */
 function der(tag: number, ...parts: Buffer[]): Buffer {
@@ -37,4 +39,11 @@ export function certificateOf(
   const signature = der(0x03, Buffer.from([0]), sign('sha256', content, privateKey));
   const base64 = sequence(content, SHA256_WITH_RSA, signature).toString('base64');
   return `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})/g, '$1\n').trimEnd()}\n-----END CERTIFICATE-----\n`;
+}
+
+/** A certificate of today and its key, as PEM. */
+export function selfSigned(name: string): { cert: string; key: string } {
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const cert = certificateOf(pair, name, { fromMs: Date.now() - DAY_MS, toMs: Date.now() + DAY_MS });
+  return { cert, key: String(pair.privateKey.export({ format: 'pem', type: 'pkcs8' })) };
 }

@@ -1,5 +1,6 @@
 // A network between two processes that can stop carrying bytes, in either direction, without closing connections.
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
@@ -40,10 +41,10 @@ export async function startTcpProxy(target: string, ownPort = 0) {
       if (!isDeaf && answersHeldTo !== '') client.write(bytes);
     });
   });
-  await new Promise<void>((resolve) => server.listen(ownPort, '127.0.0.1', resolve));
+  const { port: listeningPort, close } = await listen(server, '127.0.0.1', ownPort);
   return {
     /** `host:port` to connect to instead of the target. */
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${listeningPort}`,
     /** From now on nothing reaches the server; what clients send is kept from it. */
     holdRequests() {
       requestsHeld = true;
@@ -75,9 +76,6 @@ export async function startTcpProxy(target: string, ownPort = 0) {
     },
     /** Whether something that clients sent since `holdRequests` contains the text. */
     isHolding: (text: string) => Buffer.concat(held).includes(text),
-    close(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }

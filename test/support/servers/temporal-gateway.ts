@@ -1,7 +1,7 @@
 // What stands before a Temporal that asks for API keys, as Temporal Cloud does: it passes calls on that have a key, and
 // refuses others.
 import { type ClientHttp2Session, connect, constants, createServer, type ServerHttp2Session } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 const { HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS, HTTP2_HEADER_CONTENT_TYPE } = constants;
 // The gRPC status UNAUTHENTICATED.
@@ -50,10 +50,10 @@ export async function startTemporalGateway(temporalAddress: string, firstKey: st
       call.pipe(stream);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, close } = await listen(server);
   return {
     /** For TEMPORAL_ADDRESS, with TEMPORAL_TLS=false. */
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${port}`,
     /** The only key that is taken from now on. */
     takeOnly(key: string) {
       taken = key;
@@ -62,7 +62,7 @@ export async function startTemporalGateway(temporalAddress: string, firstKey: st
     refused,
     async close() {
       for (const session of sessions) session.destroy();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
   };
 }

@@ -1,9 +1,7 @@
 // A receiver of traces by OTLP (http/protobuf), which reads what it is sent:
 // github.com/open-telemetry/opentelemetry-proto.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
+import { listenHttp } from '../servers/listen.ts';
 
 const { root } = protobuf.parse(`
 syntax = "proto3";
@@ -77,25 +75,17 @@ export type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
 export async function startTraceReceiver() {
   const spans: ReceivedSpan[] = [];
   const requests: { path: string; type: string | undefined }[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      requests.push({ path: request.url ?? '', type: request.headers['content-type'] });
-      spans.push(...read(Buffer.concat(parts)));
-      response.end();
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await listenHttp((request, response, body) => {
+    requests.push({ path: request.url ?? '', type: request.headers['content-type'] });
+    spans.push(...read(body));
+    response.end();
+  });
   return {
     /** For OTEL_EXPORTER_OTLP_TRACES_ENDPOINT. */
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
+    url: `${url}/v1/traces`,
     spans,
     requests,
-    close(): Promise<void> {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
 

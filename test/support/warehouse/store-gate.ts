@@ -1,5 +1,6 @@
 // A way to an object store that can be shut and opened again, at an address that stays.
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../servers/listen.ts';
 
 /** `down`: connections are refused service at once; `mute`: what is sent arrives, and no answer comes back. */
 export type GateMode = 'open' | 'down' | 'mute';
@@ -40,10 +41,10 @@ export async function startStoreGate(target: string) {
   });
   let mode: GateMode = 'open';
   let left = Number.POSITIVE_INFINITY;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(server);
   return {
     /** `http://host:port`, instead of the store's own. */
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     get mode(): GateMode {
       return mode;
     },
@@ -59,9 +60,6 @@ export async function startStoreGate(target: string) {
     get isStopped() {
       return left <= 0;
     },
-    close(): Promise<void> {
-      endAll();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
