@@ -1,20 +1,17 @@
 // Counts of all that waits may take long, and share their connections with look-ups of keys: these continue meanwhile.
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const OPERATOR = 'operator_key_of_the_tests_0123456789';
 // While one count waits already, another one gets to PostgreSQL within a few of them.
 const REQUESTS = 60;
 
 describe('Slow counts', () => {
-  let testInstance: OwnHookyard;
-  before(async () => {
-    const settings = { HOOKYARD_DATABASE_CONNECTIONS: '8', HOOKYARD_OPERATOR_KEY: OPERATOR };
-    testInstance = await startHookyard(undefined, settings);
-  });
-  after(() => testInstance?.close());
+  const settings = { HOOKYARD_DATABASE_CONNECTIONS: '8', HOOKYARD_OPERATOR_KEY: OPERATOR };
+  const { testInstance } = useHookyard({ settings });
 
   const waiting = async (): Promise<number> => {
     const { rowCount } = await testInstance.pool.query(
@@ -24,19 +21,15 @@ describe('Slow counts', () => {
   };
 
   it('leave connections for the keys of requests, with the smallest budget', async () => {
-    const holder = await testInstance.pool.connect();
-    try {
-      await holder.query('begin; lock table held_deliveries in access exclusive mode');
+    await inOpenTransaction(testInstance.pool, async (holder) => {
+      await holder.query('lock table held_deliveries in access exclusive mode');
       await until('the count of the backlog to wait', async () => (await waiting()) === 1);
       const status = createClient(testInstance.api.url, OPERATOR).request('GET', '/api/status');
       for (let number = 0; number < REQUESTS; number += 1)
         expect((await testInstance.client.request('GET', '/api/auth/me')).status).to.equal(200);
       expect(await waiting()).to.be.at.most(1);
       expect((await status).body).to.include({ database: 'away' });
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    });
     await until('the status to be read', async () => {
       const { body } = await createClient(testInstance.api.url, OPERATOR).request('GET', '/api/status');
       return body.database === 'ok';

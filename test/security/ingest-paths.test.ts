@@ -1,5 +1,4 @@
 // Paths below the address of a source: who may send to them, and what no path may be.
-import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
@@ -32,20 +31,9 @@ describe('Paths below sources', () => {
   }
 
   /** As it is written: the URL parser would take the steps of a path. */
-  function raw(path: string): Promise<{ status: number; code: unknown }> {
-    const { hostname, port } = new URL(service.url);
-    return new Promise((resolve, reject) => {
-      const request = httpRequest({ hostname, port, path, method: 'POST' }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => {
-          const { code } = JSON.parse(Buffer.concat(parts).toString()) as { code?: string };
-          resolve({ status: response.statusCode ?? 0, code });
-        });
-      });
-      request.on('error', reject);
-      request.end('{}');
-    });
+  async function raw(path: string): Promise<{ status: number; code: unknown }> {
+    const { status, body } = await send('POST', service.url, {}, '{}', path);
+    return { status, code: body.code };
   }
 
   it('are refused like an unknown source, unless the source takes them', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { addNeighbour, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { inOpenTransaction, waitingForLocks } from '../support/database/row-lock.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const CHANGES = 100;
@@ -23,32 +24,21 @@ describe('an organization that waits for locks', () => {
   it(`leaves others connections, although ${CHANGES} changes of one route wait`, async () => {
     const { route } = await greedy.records.pipe(receiver.endpoint(200).url);
     const theirs = await other.records.pipe(receiver.endpoint(200).url);
-    const holder = await testInstance.pool.connect();
     const changes: Promise<number>[] = [];
-    try {
-      await holder.query('begin');
+    await inOpenTransaction(testInstance.pool, async (holder) => {
       await holder.query('select from routes where id = $1 for update', [route.id]);
       for (let number = 0; number < CHANGES; number += 1) {
         const change = greedy.instance.client.request('PATCH', `/api/routes/${route.id}`, { name: `Name ${number}` });
         changes.push(change.then(({ status }) => status));
       }
-      await until('changes to wait for the lock', async () => {
-        const { rows } = await testInstance.pool.query<{ waiting: number }>(
-          `select count(*)::int as waiting from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return (rows[0]?.waiting ?? 0) >= 2;
-      });
+      await until('changes to wait for the lock', async () => (await waitingForLocks(testInstance.pool)) >= 2);
       for (let number = 0; number < READS; number += 1) {
         await other.instance.client.patch(`/api/routes/${theirs.route.id}`, { name: `Other ${number}` });
         await other.instance.client.get(`/api/routes/${theirs.route.id}`);
         await other.instance.client.list('/api/deliveries');
       }
       expect(await settled(changes), 'while every change waits or was refused').to.not.include(200);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    });
     const statuses = await Promise.all(changes);
     expect(statuses.filter((status) => ![200, 503].includes(status))).to.deep.equal([]);
     await greedy.instance.client.patch(`/api/routes/${route.id}`, { name: 'Free again' });
@@ -65,18 +55,12 @@ describe('an organization that waits for locks', () => {
       Promise.all(Array.from({ length: EVENTS }, () => neighbour.records.accepted(source, '{}')));
     const [theirs, others] = await Promise.all([accept(greedy, stuck.source), accept(other, lively.source)]);
     await until('all of them to be sent', () => hanging.requests.length === EVENTS * (DESTINATIONS + 1));
-    const holder = await testInstance.pool.connect();
-    try {
-      await holder.query('begin');
+    await inOpenTransaction(testInstance.pool, async (holder) => {
       await holder.query('select from events where organization_id = $1 for update', [greedy.organizationId]);
       gate.resolve();
       for (const eventId of others) await other.records.eventWith('delivered', eventId);
       for (const eventId of theirs) expect((await greedy.records.event(eventId)).status).to.equal('pending');
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-      gate.resolve();
-    }
+    }).finally(gate.resolve);
     for (const eventId of theirs) await greedy.records.eventWith('delivered', eventId);
     await worker.stop();
   });
@@ -97,17 +81,12 @@ describe('an organization that waits for locks', () => {
     // Claimed in one round.
     const mine = await pausedPipe(greedy);
     await pausedPipe(other);
-    const holder = await testInstance.pool.connect();
     const worker = await testInstance.startWorker();
-    try {
-      await holder.query('begin');
+    await inOpenTransaction(testInstance.pool, async (holder) => {
       await holder.query('select from circuits where route_id = $1 for update', [mine.route.id]);
       await until('that of the other to be held', async () => (await heldOf(other)) === 1);
       expect(await heldOf(greedy)).to.equal(0);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    });
     await until('its own to be held', async () => (await heldOf(greedy)) === 1);
     await worker.stop();
   });

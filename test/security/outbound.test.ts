@@ -236,7 +236,11 @@ describe('Network out: the API', () => {
       { type: 'azure_blob', config: { accountName: 'events', accountKey: 'YQ==', containerName: 'events', endpoint } },
     ];
     for (const fields of destinations) {
-      const { id } = await api.create('/api/destinations', { name: 'Inside', ...fields });
+      const made = await api.create<{ id: string; warnings?: string[] }>('/api/destinations', {
+        ...{ name: 'Inside', ...fields },
+      });
+      if ('url' in fields) expect(made.warnings).to.have.length(1);
+      const { id } = made;
       const result = await api.post(`/api/destinations/${id}/test`);
       expect(result).to.include({ success: false });
       expect(result.error, JSON.stringify(fields)).to.match(/(loopback|link-local) address.*HOOKYARD_DELIVERY_ALLOW/);

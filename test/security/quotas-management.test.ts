@@ -1,26 +1,23 @@
 // Limits of organizations on records and on requests of the management API, and what is shown of all limits.
 import { expect } from 'chai';
 import { LIMIT_NAMES, type LimitName } from '../../core/fairness/organization-limits.ts';
-import { inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/attacks/quotas.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
-import { inOpenTransaction } from '../support/database/row-lock.ts';
+import { late, useHookyard } from '../support/use-hookyard.ts';
+import { inOpenTransaction, waitingForLocks } from '../support/database/row-lock.ts';
 
 describe('Quotas of the management API', () => {
+  // Without a worker: nothing is delivered.
   const { testInstance } = useHookyard({});
-  let pool: Pool;
+  const pool = late(() => testInstance.pool);
   let limited: Tenant;
   let other: Tenant;
 
-  before(async () => {
-    // Without a worker: nothing is delivered.
-    pool = testInstance.pool;
-  });
   beforeEach(async () => {
     [limited, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
   });
@@ -46,41 +43,28 @@ describe('Quotas of the management API', () => {
       for (const answer of answers) if (answer.status !== 201) expectLimited(answer, name);
     }
 
-    it('destinations', async () => {
-      await limit({ destinations: 4 });
-      const create = (to: Tenant) => (n: number) =>
-        to.api.request('POST', '/api/destinations', { name: `D ${n}`, url: 'https://crm.example/' });
-      await expectRoom('destinations', 3, create(limited));
-      expect((await create(other)(0)).status).to.equal(201);
-      const family = { name: 'By the other family', url: 'https://crm.example/' };
-      expectLimited(await limited.api.request('POST', `${limited.base}/destinations`, family), 'destinations');
-      const { data } = await limited.api.list<{ id: string }>('/api/destinations');
-      await limited.api.delete(`/api/destinations/${data[0]?.id}`);
-      expect((await create(limited)(9)).status, 'room again').to.equal(201);
-    });
-
-    it('sources', async () => {
-      await limit({ sources: 4 });
-      const create = (to: Tenant) => (n: number) =>
-        to.api.request('POST', `${to.base}/sources`, { name: `S ${n}`, slug: `s-${n}` });
-      await expectRoom('sources', 3, create(limited));
-      expect((await create(other)(0)).status).to.equal(201);
-    });
-
     const NAMED = {
+      destinations: { url: 'https://crm.example/' },
+      sources: {},
       filters: { conditions: [{ field: 'payload.kind', operator: 'exists' }] },
       transforms: { type: 'jsonata', code: '$' },
       schemas: { schema: { type: 'object' } },
     };
     for (const [name, members] of Object.entries(NAMED) as [keyof typeof NAMED, object][]) {
-      it(`${name}, by either way to create one`, async () => {
-        await limit({ [name]: 3 });
-        const body = (n: number) => ({ name: `N ${n}`, ...members });
+      it(`${name}, by any way to create one`, async () => {
+        // Each organization has a source with a destination.
+        const most = ['destinations', 'sources'].includes(name) ? 4 : 3;
+        await limit({ [name]: most });
+        const body = (n: number) => ({ name: `N ${n}`, slug: `n-${n}`, ...members });
         const create = (to: Tenant) => (n: number) => to.api.request('POST', `/api/${name}`, body(n));
         await expectRoom(name, 3, create(limited));
-        expectLimited(await limited.api.request('PUT', `/api/${name}/by-slug/new`, body(0)), name);
+        expectLimited(
+          await limited.api.request('PUT', `/api/${name}/by-slug/n-0-new`, { name: 'N', ...members }),
+          name,
+        );
+        if (most === 4) expectLimited(await limited.api.request('POST', `${limited.base}/${name}`, body(10)), name);
         expect((await create(other)(0)).status).to.equal(201);
-        expect(await used(name)).to.equal(3);
+        expect(await used(name)).to.equal(most);
         const { data } = await limited.api.list<{ id: string }>(`/api/${name}`);
         await limited.api.delete(`/api/${name}/${data[0]?.id}`);
         expect((await create(limited)(9)).status, 'room again').to.equal(201);
@@ -274,11 +258,3 @@ describe('Quotas of the management API', () => {
     });
   });
 });
-
-async function waitingForLocks(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ waiting: number }>(
-    `select count(*)::int as waiting from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.waiting ?? 0;
-}

@@ -10,13 +10,11 @@ import { openConnection } from './raw-connection.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Quotas', () => {
+  // Without a worker: nothing is delivered.
   const { testInstance } = useHookyard({});
   let limited: Tenant;
   let other: Tenant;
 
-  before(async () => {
-    // Without a worker: nothing is delivered.
-  });
   beforeEach(async () => {
     [limited, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
   });
@@ -37,18 +35,8 @@ describe('Quotas', () => {
       await until('a webhook to be taken again', async () => (await webhook(limited)).status === 200);
     });
 
-    it('eventsPerSecond is not used up by webhooks that are refused', async () => {
-      const secret = 'shared with the provider';
-      limited.source = await makeSource(limited, { verificationConfig: { type: 'github', secret } });
-      await limit({ eventsPerSecond: 3 });
-      for (const { status } of await webhooks(limited, 40)) expect(status).to.equal(401);
-      const signature = createHmac('sha256', secret).update('{}').digest('hex');
-      const headers = { 'x-hub-signature-256': `sha256=${signature}` };
-      const url = `${testInstance.api.url}/ingest/${limited.slug}/${limited.source.slug}`;
-      expect((await send('POST', url, headers, '{}')).status).to.equal(200);
-    });
-
-    it('hold at a source that asks for signatures, and only the signed webhook is told of them', async () => {
+    /** Of a source that asks for signatures from now on. */
+    async function verifiedSource() {
       const secret = 'shared with the provider';
       limited.source = await makeSource(limited, { verificationConfig: { type: 'github', secret } });
       const url = `${testInstance.api.url}/ingest/${limited.slug}/${limited.source.slug}`;
@@ -56,6 +44,18 @@ describe('Quotas', () => {
         const signature = createHmac('sha256', secret).update(body).digest('hex');
         return send('POST', url, { 'x-hub-signature-256': `sha256=${signature}` }, body);
       };
+      return { url, signed };
+    }
+
+    it('eventsPerSecond is not used up by webhooks that are refused', async () => {
+      const { signed } = await verifiedSource();
+      await limit({ eventsPerSecond: 3 });
+      for (const { status } of await webhooks(limited, 40)) expect(status).to.equal(401);
+      expect((await signed('{}')).status).to.equal(200);
+    });
+
+    it('hold at a source that asks for signatures, and only the signed webhook is told of them', async () => {
+      const { url, signed } = await verifiedSource();
       await limit({ payloadBytes: 10, eventsPerMonth: 1 });
       const large = await signed('x'.repeat(11));
       expect(large.status).to.equal(413);
