@@ -60,6 +60,9 @@ describe('API keys', () => {
       expectError(await createClient(url, token).request('GET', '/api/auth/me'), 401, 'UNAUTHORIZED');
       await createClient(url, next.token).get('/api/auth/me');
     }
+    expectError(await organization.api.request('DELETE', `/api/api-keys/${id}`), 404, 'RESOURCE_NOT_FOUND');
+    const { data } = await organization.api.list('/api/api-keys');
+    expect(data.map((key) => key.id)).to.not.include(id);
     await Promise.all([one.stop(), other.stop()]);
   });
 
@@ -73,16 +76,6 @@ describe('API keys', () => {
     await use(key.token).get('/api/auth/me');
     await testPool().query("update api_keys set expires_at = now() - interval '1 second' where id = $1", [key.id]);
     expectError(await use(key.token).request('GET', '/api/auth/me'), 401, 'UNAUTHORIZED');
-  });
-
-  it('refuses a revoked key at once', async () => {
-    const key = await organization.api.create<NewKey>('/api/api-keys', { name: 'Gone' });
-    await use(key.token).get('/api/auth/me');
-    await organization.api.delete(`/api/api-keys/${key.id}`);
-    expectError(await use(key.token).request('GET', '/api/auth/me'), 401, 'UNAUTHORIZED');
-    expectError(await organization.api.request('DELETE', `/api/api-keys/${key.id}`), 404, 'RESOURCE_NOT_FOUND');
-    const { data } = await organization.api.list('/api/api-keys');
-    expect(data.map(({ id }) => id)).to.not.include(key.id);
   });
 
   const wrong: [string, object, string][] = [

@@ -62,22 +62,11 @@ describe('ETags of records', () => {
         expect(tagOf(await api.request('GET', one))).to.equal(tagOf(changed));
       });
 
-      it('keep a change from being made to another version', async () => {
+      it('keep it from being changed or deleted at another version', async () => {
         const { one, made } = await create(kind);
-        const seen = tagOf(made);
-        const changed = await api.request('PATCH', one, { name: 'By the first' }, ifMatch(seen));
-        expect(changed.status).to.equal(200);
-        const late = await api.request('PATCH', one, { name: 'By the second' }, ifMatch(seen));
+        const changed = await api.request('PATCH', one, { name: 'Another' }, ifMatch(tagOf(made)));
+        const late = await api.request('PATCH', one, { name: 'Late' }, ifMatch(tagOf(made)));
         expectError(late, 412, 'PRECONDITION_FAILED');
-        expect(await api.get(one)).to.include({ name: 'By the first' });
-        expect((await api.request('PATCH', one, { name: 'By the second' }, ifMatch(tagOf(changed)))).status).to.equal(
-          200,
-        );
-      });
-
-      it('keep it from being deleted at another version', async () => {
-        const { one, made } = await create(kind);
-        const changed = await api.request('PATCH', one, { name: 'Another' });
         expectError(await api.request('DELETE', one, undefined, ifMatch(tagOf(made))), 412, 'PRECONDITION_FAILED');
         expect(await api.get(one)).to.include({ name: 'Another' });
         expect((await api.request('DELETE', one, undefined, ifMatch(tagOf(changed)))).status).to.equal(204);
@@ -125,19 +114,13 @@ describe('ETags of records', () => {
     const id = String(route.made.body.id);
     await changes(route.one, () => api.post('/api/routes/bulk-pause', { routeIds: [id], isActive: false }));
     await changes(route.one, () => api.patch(`${route.one}/circuit-config`, { circuitCooldownSeconds: 7 }));
-    const late = await api.request(
-      'PATCH',
-      `${route.one}/circuit-config`,
-      { circuitCooldownSeconds: 8 },
-      ifMatch('"0"'),
-    );
+    const config = { circuitCooldownSeconds: 8 };
+    const late = await api.request('PATCH', `${route.one}/circuit-config`, config, ifMatch('"0"'));
     expectError(late, 412, 'PRECONDITION_FAILED');
     await changes(route.one, async () => {
       const { routes } = await api.get<{ routes: Json[] }>(`/api/routes/export?ids=${id}`);
-      await api.post('/api/routes/import', {
-        routes: routes.map((each) => ({ ...each, priority: 9 })),
-        conflictStrategy: 'overwrite',
-      });
+      const changed = routes.map((each) => ({ ...each, priority: 9 }));
+      await api.post('/api/routes/import', { routes: changed, conflictStrategy: 'overwrite' });
     });
     const [first] = route.made.body.destinationIds as string[];
     await changes(route.one, () => api.delete(`/api/destinations/${String(first)}`));

@@ -1,7 +1,7 @@
 // Sources and events without their organization in the path: /api/sources and /api/events are the same operations, on
 // the organization of the key.
 import { expect } from 'chai';
-import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import {
   deliveriesOf,
   ingest,
@@ -10,7 +10,6 @@ import {
   recordAttempt,
   type SourceRecord,
 } from '../support/api-records.ts';
-import { createOrganization } from '../support/service.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 interface EventRecord {
@@ -69,30 +68,13 @@ describe('The flat paths of sources and events', () => {
 
   it('refuse what the others refuse', async () => {
     const { api } = organization;
-    await api.create('/api/sources', { name: 'Taken', slug: 'taken' });
-    const create = (body: Json) => api.request('POST', '/api/sources', body);
-    expectError(await create({ name: 'Taken', slug: 'taken' }), 409, 'DUPLICATE_SLUG');
-    expectInvalid(await api.request('PUT', '/api/sources/by-slug/taken', { name: 'Taken', slug: 'another' }), 'slug');
+    const taken = { name: 'Taken', slug: 'taken' };
+    await api.create('/api/sources', taken);
+    expectError(await api.request('POST', '/api/sources', taken), 409, 'DUPLICATE_SLUG');
     expectInvalid(await api.request('GET', '/api/events?status=lost'), 'status');
     expectInvalid(await api.request('POST', '/api/events/bulk/replay', { eventIds: [] }), 'eventIds');
     const anonymous = createClient(api.url, null);
     for (const path of ['/api/sources', '/api/events', '/api/events/evt_1'])
       expectError(await anonymous.request('GET', path), 401, 'UNAUTHORIZED');
-  });
-});
-
-describe('Lists of destinations', () => {
-  it('show the slug of each, in both families', async () => {
-    const organization = await createOrganization();
-    const { api, base } = organization;
-    await makeDestination(organization, { name: 'Customer relations', slug: 'crm' });
-    await makeDestination(organization, { name: 'The second CRM' });
-    await api.create('/api/destinations', {
-      ...{ name: 'Lake', slug: 'lake', type: 's3' },
-      config: { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'K', secretAccessKey: 'whispered-to-S3' },
-    });
-    const slugsAt = async (path: string) => (await api.list<{ slug: string }>(path)).data.map(({ slug }) => slug);
-    expect(await slugsAt('/api/destinations')).to.deep.equal(['lake', 'the-second-crm', 'crm']);
-    expect(await slugsAt(`${base}/destinations`)).to.deep.equal(['the-second-crm', 'crm']);
   });
 });

@@ -1,13 +1,14 @@
 // Exports that are sent in parts.
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '../../../core/text/ids.ts';
 import { commandLine } from '../../support/programs/cli.ts';
+import { inOpenTransaction } from '../../support/database/row-lock.ts';
+import { listenHttp } from '../../support/servers/listen.ts';
 import { createOrganization, type TestOrganization, testPool } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { exported, importInto, signingSecret, url } from './destination-files.ts';
@@ -68,21 +69,14 @@ describe('Exports in parts', () => {
     const folder = mkdtempSync(join(tmpdir(), 'hookyard-export-'));
     const file = join(folder, 'kept.json');
     writeFileSync(file, 'of before');
-    const broken = createServer((_request, response) => {
+    const broken = await listenHttp((_request, response) => {
       response.setHeader('Content-Type', 'application/json');
       response.write('{"version":"1.0","destinations":[\n', () => response.destroy());
     });
-    await once(broken.listen(0, '127.0.0.1'), 'listening');
-    const address = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
-    try {
-      const args = ['export', 'destinations', '-o', file, '--url', address, '--timeout', '1'];
-      expect(await commandLine(await createOrganization()).run(args))
-        .to.deep.include({ stdout: '' })
-        .and.have.property('code')
-        .that.is.above(0);
-    } finally {
-      broken.close();
-    }
+    const args = ['export', 'destinations', '-o', file, '--url', broken.url, '--timeout', '1'];
+    const { code, stdout } = await commandLine(await createOrganization()).run(args);
+    expect([code === 0, stdout]).to.deep.equal([false, '']);
+    await broken.close();
     expect(readFileSync(file, 'utf8')).to.equal('of before');
     expect(readdirSync(folder).filter((name) => name.startsWith('kept'))).to.deep.equal(['kept.json']);
     rmSync(folder, { recursive: true });
@@ -121,17 +115,12 @@ describe('Exports in parts', () => {
       };
       const { answer } = await begun(organization.token);
       // The next part waits for the lock when the client goes.
-      const db = await testPool().connect();
-      try {
-        await db.query('begin');
+      await inOpenTransaction(testPool(), async (db) => {
         await db.query('lock table destinations in access exclusive mode');
         answer.resume();
         await until('the next part is asked for', async () => (await reads()) === 1);
         answer.destroy();
-      } finally {
-        await db.query('rollback');
-        db.release();
-      }
+      });
       await until('nothing is read any more', async () => (await reads()) === 0);
       expect((await exported(organization, `?ids=${ids[0]}`)).destinations).to.have.length(1);
     });
