@@ -16,7 +16,6 @@ import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/database/new-events.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
-import { execute, selectRows } from '../support/database/sql.ts';
 
 const HOUR = 3600;
 
@@ -27,16 +26,19 @@ describe('issues in PostgreSQL', () => {
   beforeEach(async () => {
     owner = await addOwner(pool);
     routeId = newId('rte');
-    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
-      values (${routeId}, ${owner.organizationId}, 'Orders', ${owner.sourceId}, '{}')`;
+    await pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'Orders', $3, '{}')`,
+      [routeId, owner.organizationId, owner.sourceId],
+    );
   });
 
   async function destinations(count: number, { organizationId } = owner): Promise<string[]> {
     const ids = Array.from({ length: count }, () => newId('dst'));
-    await execute(pool)`
-      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-      select id, ${organizationId}, id, id, 'http', 'http://127.0.0.1/', 'POST', 'none', 5000, '{}'
-      from unnest(${ids}::text[]) id`;
+    await pool.query(
+      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+       select id, $2, id, id, 'http', 'http://127.0.0.1/', 'POST', 'none', 5000, '{}' from unnest($1::text[]) id`,
+      [ids, organizationId],
+    );
     return ids;
   }
   const subjectOf = (destinationId = '', { organizationId } = owner) =>
@@ -161,8 +163,10 @@ describe('issues in PostgreSQL', () => {
     await fail(destination, 1, 'TIMEOUT', true);
     const other = (await issues()).find(({ cause }) => cause === 'TIMEOUT');
     expect(other?.id, 'another cause').not.to.equal(first.id);
-    await execute(pool)`update issues set resolved_at = now() - make_interval(mins => ${REOPENS_WITHIN_MINUTES + 1})
-      where id = ${first.id}`;
+    await pool.query(`update issues set resolved_at = now() - make_interval(mins => $2) where id = $1`, [
+      first.id,
+      REOPENS_WITHIN_MINUTES + 1,
+    ]);
     await fail(destination, 1, 'HTTP_500', true);
     const [newest] = await issues();
     expect(newest, 'too late').to.include({ cause: 'HTTP_500', state: 'open', count: 1 });
@@ -213,8 +217,9 @@ describe('issues in PostgreSQL', () => {
           for (const id of many.slice(at, at + step))
             counts.failed(subjectOf(id), { cause: 'HTTP_500', at: Date.now(), isFinal: true });
         }, db);
-        const rows = await selectRows<{ read: number }>(db)`select (seq_tup_read + idx_tup_fetch)::int as read
-          from pg_stat_xact_user_tables where relname = 'issues'`;
+        const { rows } = await db.query<{ read: number }>(
+          `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'issues'`,
+        );
         // What was there once, and a few for each new one; one look at all that was there for each would be 200 times
         // 800.
         expect(rows[0]?.read).to.be.within(step / 2, 30_000);

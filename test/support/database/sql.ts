@@ -8,7 +8,7 @@ export const execute =
   (texts: TemplateStringsArray, ...values: unknown[]): Promise<pg.QueryResult<Row>> =>
     db.query<Row>(
       texts.reduce((text, next, number) => `${text}$${number}${next}`),
-      values,
+      values.length > 0 ? values : undefined,
     );
 
 export const selectRows =
