@@ -5,6 +5,7 @@ import { useCommandLine } from '../support/programs/cli.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const at = '2026-08-20T10:00:00.000Z';
+const FORGE = { header: 'X-Hub-Signature-256', hash: 'SHA256', encoding: 'hex', secret: 'of the forge' };
 
 const LISTS: Record<string, unknown> = {
   hookdeck: {
@@ -40,20 +41,16 @@ const LISTS: Record<string, unknown> = {
           ...{ uid: 'sub_1', name: 'Orders', type: 'api', function: '' },
           source_metadata: {
             ...{ uid: 'src_1', name: 'Git', type: 'http', provider: 'github' },
-            verifier: {
-              type: 'hmac',
-              hmac: { header: 'X-Hub-Signature-256', hash: 'SHA256', encoding: 'hex', secret: 'of the forge' },
-            },
+            verifier: { type: 'hmac', hmac: FORGE },
           },
           endpoint_metadata: {
+            ...{ uid: 'end_1', name: 'Intégration', url: 'https://ci.example.com/', status: 'active' },
             ...{
-              uid: 'end_1',
-              name: 'Intégration',
-              url: 'https://ci.example.com/',
-              status: 'active',
               http_timeout: 10,
+              rate_limit: 120,
+              rate_limit_duration: 60,
+              secrets: [{ uid: 's_1', value: 'Vuk5LM0uujddIsqO5v' }],
             },
-            ...{ rate_limit: 120, rate_limit_duration: 60, secrets: [{ uid: 's_1', value: 'Vuk5LM0uujddIsqO5v' }] },
             authentication: { type: 'api_key', api_key: { header_name: 'X-Key', header_value: 'of the CI' } },
           },
           filter_config: { event_types: ['*'], filter: { body: { $or: [{ a: 1 }, { b: 2 }] }, headers: {} } },

@@ -1,9 +1,9 @@
 // The client over real connections: a server that answers by a script, and the service itself.
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from '../../client/index.ts';
+import { closeAll, httpServer } from '../http/servers.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
-import { listen } from '../support/servers/listen.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 type Reply = { status: number; headers?: Record<string, string>; body?: unknown } | 'break' | 'hang';
@@ -21,19 +21,12 @@ const fine: Reply = { status: 200, body: { status: 'ok' } };
 const body = { name: 'Key' };
 
 describe('The client', () => {
-  const closing: (() => unknown)[] = [];
-  afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
-
-  async function serve(answer: RequestListener): Promise<string> {
-    const { url, close } = await listen(createServer(answer));
-    closing.push(close);
-    return url;
-  }
+  afterEach(closeAll);
 
   /** Answers in turn, the last answer for ever. */
   async function scripted(replies: Reply[], options: Partial<ClientOptions> = {}): Promise<Scripted> {
     const requests: Scripted['requests'] = [];
-    const url = await serve((request, response) => {
+    const port = await httpServer((request, response) => {
       requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
       const reply = (replies.length > 1 ? replies.shift() : replies[0]) ?? 'hang';
       if (reply === 'break') request.socket.destroy();
@@ -42,7 +35,7 @@ describe('The client', () => {
         response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
       }
     });
-    return { client: createClient({ url, apiKey: 'whr_test', ...options }), requests };
+    return { client: createClient({ url: `http://127.0.0.1:${port}`, apiKey: 'whr_test', ...options }), requests };
   }
 
   async function failure(call: Promise<unknown>): Promise<HookyardError> {
@@ -68,17 +61,10 @@ describe('The client', () => {
     }
 
     it('sends a POST with the same Idempotency-Key each time, and the next one with another', async () => {
-      const inUse: Reply = {
-        status: 409,
-        headers: { 'Retry-After': '0' },
-        body: { message: 'It runs', code: 'IDEMPOTENCY_KEY_IN_USE' },
-      };
-      const { client, requests } = await scripted([
-        unavailable('0'),
-        'break',
-        inUse,
-        { status: 201, body: { id: 'key_1' } },
-      ]);
+      const running = { message: 'It runs', code: 'IDEMPOTENCY_KEY_IN_USE' };
+      const inUse: Reply = { status: 409, headers: { 'Retry-After': '0' }, body: running };
+      const made: Reply = { status: 201, body: { id: 'key_1' } };
+      const { client, requests } = await scripted([unavailable('0'), 'break', inUse, made]);
       await client.createApiKey({ body });
       await client.createApiKey({ body });
       const keys = requests.map(({ headers }) => headers['idempotency-key']);
@@ -93,12 +79,7 @@ describe('The client', () => {
     it('gives up after maxRetries', async () => {
       const { client, requests } = await scripted([unavailable('0')], { maxRetries: 2 });
       const error = await failure(client.isAlive());
-      expect(error).to.deep.include({
-        status: 503,
-        code: 'UNAVAILABLE',
-        message: 'PostgreSQL is away',
-        retryAfterMs: 0,
-      });
+      expect(error).to.include({ status: 503, code: 'UNAVAILABLE', message: 'PostgreSQL is away', retryAfterMs: 0 });
       expect(requests).to.have.lengthOf(3);
     });
 
@@ -116,21 +97,11 @@ describe('The client', () => {
   describe('when something fails', () => {
     it('tells what the API tells', async () => {
       const details = [{ path: 'name', message: 'must be given' }];
-      const { client } = await scripted([
-        {
-          status: 400,
-          headers: { 'X-Request-Id': 'req_1' },
-          body: { error: 'Bad Request', message: 'name must be given', code: 'VALIDATION_ERROR', details },
-        },
-      ]);
+      const told = { message: 'name must be given', code: 'VALIDATION_ERROR', details };
+      const answer = { status: 400, headers: { 'X-Request-Id': 'req_1' }, body: { error: 'Bad Request', ...told } };
+      const { client } = await scripted([answer]);
       const error = await failure(client.createApiKey({ body }));
-      expect(error).to.deep.include({
-        status: 400,
-        code: 'VALIDATION_ERROR',
-        message: 'name must be given',
-        details,
-        requestId: 'req_1',
-      });
+      expect(error).to.deep.include({ status: 400, ...told, requestId: 'req_1' });
     });
 
     it('repeats a GET whose connection broke, but no DELETE', async () => {
@@ -138,10 +109,8 @@ describe('The client', () => {
       await get.client.isAlive();
       expect(get.requests).to.have.lengthOf(2);
       const remove = await scripted(['break', { status: 204 }]);
-      expect(await failure(remove.client.deleteRoute({ id: 'rte_1' }))).to.include({
-        status: null,
-        code: 'UNREACHABLE',
-      });
+      const unreachable = await failure(remove.client.deleteRoute({ id: 'rte_1' }));
+      expect(unreachable).to.include({ status: null, code: 'UNREACHABLE' });
       expect(remove.requests).to.have.lengthOf(1);
     });
 
@@ -209,30 +178,23 @@ describe('The client', () => {
       expect(source.webhookUrl).to.include(`/ingest/${organization.slug}/orders`);
       expect(await client.getSource({ id: source.id })).to.deep.equal(source);
       expect(await client.deleteSource({ id: source.id })).to.equal(undefined);
-      expect(await failure(client.getSource({ id: source.id }))).to.include({
-        status: 404,
-        code: 'RESOURCE_NOT_FOUND',
-      });
+      const gone = await failure(client.getSource({ id: source.id }));
+      expect(gone).to.include({ status: 404, code: 'RESOURCE_NOT_FOUND' });
     });
 
     it('goes through all pages of a list, and no further than it is asked', async () => {
-      for (let n = 1; n <= 7; n++)
-        await client.createFilter({
-          body: { name: `Filter ${n}`, conditions: [{ field: 'payload.n', operator: 'exists' }] },
-        });
+      const conditions = [{ field: 'payload.n', operator: 'exists' as const }];
+      for (let n = 1; n <= 7; n++) await client.createFilter({ body: { name: `Filter ${n}`, conditions } });
       const names: string[] = [];
       for await (const filter of client.each('listFilters', { pageSize: 3 })) names.push(filter.name);
       expect(names).to.deep.equal([7, 6, 5, 4, 3, 2, 1].map((n) => `Filter ${n}`));
       let seen = 0;
       const fetched: string[] = [];
-      const counting = createClient({
-        url: organization.api.url,
-        apiKey: organization.token,
-        fetch: (...args) => {
-          fetched.push(String(args[0]));
-          return fetch(...args);
-        },
-      });
+      const counted: typeof fetch = (...args) => {
+        fetched.push(String(args[0]));
+        return fetch(...args);
+      };
+      const counting = createClient({ url: organization.api.url, apiKey: organization.token, fetch: counted });
       for await (const _ of counting.each('listFilters', { pageSize: 3 })) if (++seen === 4) break;
       expect(fetched).to.have.lengthOf(2);
     });
@@ -254,12 +216,8 @@ describe('The client', () => {
       const part = await client.listEvents({ sourceId: source.id, cursor: 'first', pageSize: 3, withTotal: true });
       expect(part.data).to.have.lengthOf(3);
       expect(part.pagination).to.include({ total: 10, nextCursor: part.data[2]?.id });
-      const page = await client.listEvents({
-        sourceId: source.id,
-        status: ['delivered', 'failed'],
-        page: 2,
-        pageSize: 4,
-      });
+      const { id: sourceId } = source;
+      const page = await client.listEvents({ sourceId, status: ['delivered', 'failed'], page: 2, pageSize: 4 });
       expect(page.pagination).to.deep.equal({ total: 10, page: 2, pageSize: 4 });
     });
 
@@ -271,29 +229,16 @@ describe('The client', () => {
       expect((await telling.listFilters({ ...misspelt, pageSize: 1 })).data).to.have.lengthOf(1);
       const refused = failure(telling.createFilter({ body: { name: 'F', condtions: [] } as never }));
       expect((await refused).status).to.equal(400);
+      const unknown = (name: string) => ({ name, in: 'query', nearest: null });
       expect(told).to.deep.equal([
-        {
-          request: 'GET /api/filters',
-          names: [
-            { name: 'destnationId', in: 'query', nearest: null },
-            { name: 'grün "x"', in: 'query', nearest: null },
-          ],
-          more: 0,
-        },
-        {
-          request: 'POST /api/filters',
-          names: [{ name: 'condtions', in: 'body', nearest: 'conditions' }],
-          more: 0,
-        },
+        { request: 'GET /api/filters', names: ['destnationId', 'grün "x"'].map(unknown), more: 0 },
+        { request: 'POST /api/filters', names: [{ name: 'condtions', in: 'body', nearest: 'conditions' }], more: 0 },
       ]);
-      const throwing = createClient({
-        ...access,
-        onIgnored: () => {
-          throw new RangeError('misspelt');
-        },
-      });
-      const thrown = await throwing.listFilters(misspelt).catch((error: unknown) => error);
-      expect(thrown).to.be.instanceOf(RangeError);
+      const onIgnored = () => {
+        throw new RangeError('misspelt');
+      };
+      const throwing = createClient({ ...access, onIgnored }).listFilters(misspelt);
+      expect(await throwing.catch((error: unknown) => error)).to.be.instanceOf(RangeError);
     });
 
     it('gets a payload byte by byte', async () => {

@@ -1,11 +1,11 @@
 // A stream of events read by the client: from the service, over a connection that is cut, and from a server that does
 // what services and proxies do when they do not work.
-import { createServer, type ServerResponse } from 'node:http';
-import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createClient, type Event, HookyardError, type Streamed } from '../../client/index.ts';
+import { closeAll, httpServer, socketServer } from '../http/servers.ts';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
-import { listen } from '../support/servers/listen.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -22,25 +22,18 @@ function wordOf(told: Streamed): string {
 }
 
 describe('A stream of events that the client reads', () => {
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close();
-  });
+  afterEach(closeAll);
 
   /** Answers in turn, the last answer for ever. */
   async function scripted(...answers: Answer[]) {
     const lastIds: (string | undefined)[] = [];
-    const server = createServer((request, response) => {
+    const port = await httpServer((request, response) => {
       lastIds.push(request.headers['last-event-id']?.toString());
       (answers.length > 1 ? answers.shift() : answers[0])?.(response);
     });
-    const { url, close } = await listen(server);
-    closing.push(close);
-    return {
-      client: createClient({ url, apiKey: 'whr_test' }),
-      impatient: createClient({ url, maxRetries: 0 }),
-      lastIds,
-    };
+    const url = `http://127.0.0.1:${port}`;
+    const impatient = createClient({ url, maxRetries: 0 });
+    return { client: createClient({ url, apiKey: 'whr_test' }), impatient, lastIds };
   }
 
   async function read(stream: AsyncGenerator<Streamed>, most: number): Promise<Streamed[]> {
@@ -117,16 +110,14 @@ describe('A stream of events that the client reads', () => {
     const { source } = await makePipeline(own);
     const sockets = new Set<Socket>();
     let isCut = false;
-    const proxy = createTcpServer((socket) => {
+    const port = await socketServer((socket) => {
       if (isCut) return socket.destroy();
       const service = connect(Number(new URL(own.api.url).port), '127.0.0.1');
       for (const end of [socket, service]) sockets.add(end.on('error', () => {}));
       return socket.pipe(service).pipe(socket);
     });
-    const { url, close } = await listen(proxy);
     const end = new AbortController();
-    closing.push(() => end.abort(), close);
-    const client = createClient({ url, apiKey: own.token, maxRetries: 10 });
+    const client = createClient({ url: `http://127.0.0.1:${port}`, apiKey: own.token, maxRetries: 10 });
     const told: Streamed[] = [];
     const events = () => told.filter((one) => one.type === 'event').map(({ event }) => event.id);
     const reading = (async () => {

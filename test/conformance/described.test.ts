@@ -79,14 +79,8 @@ describe('a JSON Web Token by a published key', () => {
     expect(await valid({})).to.equal(true);
     expect(await valid({ aud: 'urn:shop' })).to.equal(true);
     const changes = [
-      ...[
-        { aud: 'urn:other' },
-        { aud: undefined },
-        { aud: [] },
-        { shop: 'two' },
-        { shop: undefined },
-        { shop: ['one'] },
-      ],
+      ...['urn:other', undefined, []].map((aud) => ({ aud })),
+      ...['two', undefined, ['one']].map((shop) => ({ shop })),
       ...[{ iss: 'https://issuer.example.org' }, { exp: undefined }, { exp: NOW / 1000 - 61 }, { iat: undefined }],
     ];
     for (const change of changes) expect(await valid(change), JSON.stringify(change)).to.equal(false);
@@ -150,6 +144,7 @@ describe('what an owner describes', () => {
   });
 
   it('must be a template that can be checked', () => {
+    const inParts = { signaturePart: 'v1', template: '{timestamp}{body}' };
     const refused: [Json, RegExp][] = [
       [{ template: '{timestamp}.{id}' }, /^template must contain \{body\}/],
       [{ template: '{body}{body}' }, /^template must contain \{body\} only once/],
@@ -163,10 +158,7 @@ describe('what an owner describes', () => {
       [{ template: '{id}{body}' }, /^idHeader is required if the template contains \{id\}/],
       [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is required/],
       [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart cannot be combined/],
-      [
-        { signaturePart: 'v1', timestampPart: 't', timestampHeader: 'T', template: '{timestamp}{body}' },
-        /^timestampPart/,
-      ],
+      [{ ...inParts, timestampPart: 't', timestampHeader: 'T' }, /^timestampPart/],
       [{ signaturePart: 'v=1' }, /^signaturePart must be the name/],
       [{ listSeparator: ', ' }, /^listSeparator must not contain/],
       [{ toleranceSeconds: 0 }, /^toleranceSeconds/],
@@ -201,45 +193,40 @@ describe('what an owner describes', () => {
     expect(key('ed25519', spki(generateKeyPairSync('ed448').publicKey))).to.match(/^secret must be/);
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be a P-256 public key/);
-    expect(problemOf({ type: 'basic', secret: 'no colon in this one' })).to.match(/^secret must be the user/);
-    expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(
-      /^secret must not contain/,
-    );
-    expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(
-      /^header must not be Content-Type/,
-    );
-    expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);
-    for (const path of ['', '$', 'a[*]', 'a..b']) {
-      expect(problemOf({ type: 'body_token', path, secret }), path).to.match(
+    const token = { type: 'header_token', header: 'X-T', secret };
+    const rows: [Json, RegExp][] = [
+      [{ type: 'basic', secret: 'no colon in this one' }, /^secret must be the user/],
+      [{ ...token, secret: `${secret}, more` }, /^secret must not contain/],
+      [{ ...token, header: 'Content-Type' }, /^header must not be Content-Type/],
+      [{ ...token, secret: '' }, /^secret must not be empty/],
+      [{ type: 'query_token', secret }, /^parameter/],
+      ...['', '$', 'a[*]', 'a..b'].map((path): [Json, RegExp] => [
+        { type: 'body_token', path, secret },
         /^path must be the path to a single value/,
-      );
-    }
+      ]),
+    ];
+    for (const [config, problem] of rows) expect(problemOf(config), JSON.stringify(config)).to.match(problem);
     for (const type of VERIFICATION_TYPES.filter((its) => its !== 'none'))
       expect(problemOf({ type }), type).to.not.equal('accepted');
-    expect(problemOf({ type: 'header_token', header: 'X-T', secret: '' })).to.match(/^secret must not be empty/);
   });
 
   it('must say whose tokens are taken', () => {
     const jwt = (fields: Json) => problemOf({ type: 'jwt', ...fields });
     const jwksUrl = 'https://issuer.example.com/keys';
-    expect(jwt({ audience: 'a' })).to.match(/^jwksUrl is required with RS256/);
-    expect(jwt({ jwksUrl })).to.match(/^audience or claims is required/);
-    expect(jwt({ jwksUrl, claims: {} })).to.match(/^audience or claims is required/);
-    expect(jwt({ jwksUrl, audience: 'a', secret })).to.match(/^secret must be omitted/);
-    expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is required/);
-    expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be omitted/);
-    expect(jwt({ algorithm: 'none', secret })).to.match(/^algorithm/);
-    for (const url of [
-      'http://issuer.example.com',
-      'https://a:b@issuer.example.com',
-      'https://x/#a',
-      'x',
-      'file:///etc',
-    ])
-      expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https:\/\/ URL/);
-    expect([jwt({ jwksUrl, audience: 'a' }), jwt({ jwksUrl, claims: { sub: 'a' } })]).to.deep.equal([
-      ...['accepted', 'accepted'],
-    ]);
-    expect(jwt({ algorithm: 'HS256', secret })).to.equal('accepted');
+    const noUrls = ['http://issuer.example.com', 'https://a:b@issuer.example.com', 'https://x/#a', 'x', 'file:///etc'];
+    const rows: [Json, RegExp][] = [
+      [{ audience: 'a' }, /^jwksUrl is required with RS256/],
+      [{ jwksUrl }, /^audience or claims is required/],
+      [{ jwksUrl, claims: {} }, /^audience or claims is required/],
+      [{ jwksUrl, audience: 'a', secret }, /^secret must be omitted/],
+      [{ algorithm: 'HS256' }, /^secret is required/],
+      [{ algorithm: 'HS256', secret, jwksUrl }, /^jwksUrl must be omitted/],
+      [{ algorithm: 'none', secret }, /^algorithm/],
+      ...noUrls.map((url): [Json, RegExp] => [{ jwksUrl: url, audience: 'a' }, /^jwksUrl must be an https:\/\/ URL/]),
+      [{ jwksUrl, audience: 'a' }, /^accepted$/],
+      [{ jwksUrl, claims: { sub: 'a' } }, /^accepted$/],
+      [{ algorithm: 'HS256', secret }, /^accepted$/],
+    ];
+    for (const [fields, problem] of rows) expect(jwt(fields), JSON.stringify(fields)).to.match(problem);
   });
 });

@@ -4,12 +4,13 @@ import { expect } from 'chai';
 import { readPayload } from '../../core/forms/forms.ts';
 import { lookupPath } from '../../core/text/dotted-path.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
-import { isSigned, type RawRequest } from '../../core/verification/index.ts';
+import { isSigned } from '../../core/verification/index.ts';
 import { type Place, type Provider, providers } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
 import { signers } from '../support/providers/provider-signers.ts';
 import { publishedSigners } from '../support/providers/published-signers.ts';
 import { ADDRESS } from '../support/providers/verified.ts';
+import { rawRequest } from '../support/raw-request.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.250Z');
 // Of those that have several common events.
@@ -57,9 +58,8 @@ for (const provider of providers) {
       expect(events.length, 'events').to.be.at.least(SEVERAL.includes(name) ? 2 : 1);
       for (const event of names) {
         const { headers, body } = await sentSample(provider, event);
-        expect(`${JSON.stringify(headers)} ${body}`, event).not.to.match(
-          /\{(?:uuid|hex|time|seconds|milliseconds)[:}]/,
-        );
+        const sent = `${JSON.stringify(headers)} ${body}`;
+        expect(sent, event).not.to.match(/\{(?:uuid|hex|time|seconds|milliseconds)[:}]/);
         if (headers['content-type']?.startsWith('application/json')) JSON.parse(body.toString());
       }
     });
@@ -81,16 +81,9 @@ for (const provider of providers) {
       it('are answered when they ask whether the address is right', async () => {
         for (const { event } of asking) {
           const { headers, body } = await sentSample(provider, event);
-          const request: RawRequest = {
-            ...{ method: 'POST', headers, body, nowMs: NOW.getTime() },
-            query: () => new URLSearchParams(),
-            isRepeated: () => false,
-            parsed: (parse) => parse(body),
-            url: () => ADDRESS,
-          };
-          expect(replyTo(provider.handshakes ?? [], { secret: 'any' }, request, true), event).to.include({
-            status: 200,
-          });
+          const request = rawRequest({ headers, body, nowMs: NOW.getTime(), address: ADDRESS });
+          const reply = replyTo(provider.handshakes ?? [], { secret: 'any' }, request, true);
+          expect(reply, event).to.include({ status: 200 });
         }
       });
     }

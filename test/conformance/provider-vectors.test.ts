@@ -19,6 +19,9 @@ interface Vector {
   url?: string;
 }
 
+const message = { 'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek', 'webhook-timestamp': '1614265330' };
+const FORM = 'application/x-www-form-urlencoded';
+
 const vectors: Vector[] = [
   {
     provider: 'adyen',
@@ -31,14 +34,9 @@ const vectors: Vector[] = [
         {
           NotificationRequestItem: {
             additionalData: { hmacSignature: 'coqCmt/IZ4E3CzPvMY8zTjQVL5hYJUiBRg8UU+iCWo0=' },
-            amount: { value: 1130, currency: 'EUR' },
-            pspReference: '7914073381342284',
-            eventCode: 'AUTHORISATION',
-            eventDate: '2019-05-06T17:15:34.121+02:00',
-            merchantAccountCode: 'TestMerchant',
-            merchantReference: 'TestPayment-1407325143704',
-            paymentMethod: 'visa',
-            success: 'true',
+            ...{ amount: { value: 1130, currency: 'EUR' }, pspReference: '7914073381342284', success: 'true' },
+            ...{ eventCode: 'AUTHORISATION', eventDate: '2019-05-06T17:15:34.121+02:00', paymentMethod: 'visa' },
+            ...{ merchantAccountCode: 'TestMerchant', merchantReference: 'TestPayment-1407325143704' },
           },
         },
       ],
@@ -52,11 +50,7 @@ const vectors: Vector[] = [
     from: 'the specification',
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     body: '{"test": 2432232314}',
-    headers: {
-      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      'webhook-timestamp': '1614265330',
-      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    },
+    headers: { ...message, 'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=' },
     nowMs: 1614265330_000,
   },
   {
@@ -67,8 +61,7 @@ const vectors: Vector[] = [
     secret: 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=',
     body: '{"test": 2432232314}',
     headers: {
-      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      'webhook-timestamp': '1614265330',
+      ...message,
       'webhook-signature':
         'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
     },
@@ -100,10 +93,7 @@ const vectors: Vector[] = [
     from: "the documentation and the tests of Twilio's libraries",
     secret: '12345',
     body: 'CallSid=CA1234567890ABCDE&Caller=%2B14158675309&Digits=1234&From=%2B14158675309&To=%2B18005551212',
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'x-twilio-signature': 'RSOYDt4T1cUTdK1PDd93/VVr8B8=',
-    },
+    headers: { 'content-type': FORM, 'x-twilio-signature': 'RSOYDt4T1cUTdK1PDd93/VVr8B8=' },
     nowMs: 0,
     url: 'https://mycompany.com/myapp.php?foo=1&bar=2',
   },

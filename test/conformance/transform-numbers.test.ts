@@ -34,16 +34,9 @@ const samples: Record<TransformType, Samples> = {
 const transforms = testThreads(1);
 async function run(type: TransformType, code: string, body: string): Promise<string> {
   const transform = { key: `${type} ${code}`, type, code, outputContentType: null };
-  const request = {
-    id: 'evt_1',
-    source: 'shop',
-    method: 'POST',
-    path: '',
-    query: '',
-    headers: {},
-    receivedAt: new Date(0),
-  };
-  const result = await transforms.runTransform(transform, { ...request, body: Buffer.from(body) }, 'org_1');
+  const request = { id: 'evt_1', source: 'shop', method: 'POST', path: '', query: '', headers: {} };
+  const event = { ...request, receivedAt: new Date(0), body: Buffer.from(body) };
+  const result = await transforms.runTransform(transform, event, 'org_1');
   if (!result.ok) throw new Error(result.problem.message);
   return Buffer.from(result.output.body).toString();
 }

@@ -1,6 +1,6 @@
 // What every transform language must do, run over all of them. A new language is a new row of `samples`.
 import { expect } from 'chai';
-import type { TransformEvent, TransformResult } from '../../outbound/transforms/language.ts';
+import type { TransformEvent } from '../../outbound/transforms/language.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import { testThreads } from '../support/threads.ts';
 
@@ -122,20 +122,12 @@ describe('transforms', () => {
   after(() => transforms.close());
 
   let count = 0;
-  function run(
-    type: TransformType,
-    code: string,
-    body: string | Uint8Array,
-    options: { key?: string; contentType?: string; id?: string } = {},
-  ): Promise<TransformResult> {
+  type Options = { key?: string; contentType?: string; id?: string };
+  function run(type: TransformType, code: string, body: string | Uint8Array, options: Options = {}) {
     count += 1;
     const { key = `row-${count}`, contentType = null, id = received.id } = options;
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    return transforms.runTransform(
-      { key, type, code, outputContentType: contentType },
-      { ...received, id, body: bytes },
-      'org_1',
-    );
+    const event = { ...received, id, body: typeof body === 'string' ? Buffer.from(body) : body };
+    return transforms.runTransform({ key, type, code, outputContentType: contentType }, event, 'org_1');
   }
   async function text(...args: Parameters<typeof run>): Promise<string> {
     const result = await run(...args);
@@ -195,13 +187,9 @@ describe('transforms', () => {
         const code = sample.random;
         it('has random numbers that follow from the id of the event', async () => {
           const key = `random-${type}`;
-          const [first, again, other] = [
-            await text(type, code, '{}', { key }),
-            await text(type, code, '{}', { key }),
-            await text(type, code, '{}', { key, id: 'evt_other' }),
-          ];
-          expect(again).to.equal(first);
-          expect(other).not.to.equal(first);
+          const first = await text(type, code, '{}', { key });
+          expect(await text(type, code, '{}', { key })).to.equal(first);
+          expect(await text(type, code, '{}', { key, id: 'evt_other' })).not.to.equal(first);
           expect(Number(first)).to.be.within(0, 1);
         });
       }
@@ -237,16 +225,10 @@ describe('transforms', () => {
       it('ends at each limit, and works again afterwards', async () => {
         const key = `limits-${type}`;
         expect(await reason(type, sample.endless, '{}', { key: `${key}-1` })).to.equal('time');
-        expect(await reason(type, sample.greedy, '"xxxxxxxxxxxxxxxx"', { key: `${key}-2` })).to.be.oneOf([
-          'memory',
-          'time',
-        ]);
+        const ofX = (code: string, n: number) => reason(type, code, '"xxxxxxxxxxxxxxxx"', { key: `${key}-${n}` });
+        expect(await ofX(sample.greedy, 2)).to.be.oneOf(['memory', 'time']);
         // On a starved machine the time limit may come before the others.
-        expect(await reason(type, sample.huge, '"xxxxxxxxxxxxxxxx"', { key: `${key}-3` })).to.be.oneOf([
-          'output',
-          'memory',
-          'time',
-        ]);
+        expect(await ofX(sample.huge, 3)).to.be.oneOf(['output', 'memory', 'time']);
         expect(await text(type, sample.text, '{"text":"fine"}', { key: `${key}-1` })).to.equal('fine');
       });
 
@@ -255,9 +237,8 @@ describe('transforms', () => {
         const event = { ...received, body: Buffer.from('{"text":"t"}') };
         for (const code of [sample.clock, sample.random ?? sample.text, sample.members]) {
           const result = await others.runTransform({ key: null, type, code, outputContentType: null }, event, 'org_1');
-          expect(result.ok && Buffer.from(result.output.body).toString()).to.equal(
-            await text(type, code, '{"text":"t"}'),
-          );
+          const here = await text(type, code, '{"text":"t"}');
+          expect(result.ok && Buffer.from(result.output.body).toString()).to.equal(here);
         }
         await others.close();
       });

@@ -247,14 +247,8 @@ describe('what S3 alone has', () => {
       requests.push(request);
       request.resume().on('end', () => response.end());
     });
-    const target = targetOf(s3, `http://127.0.0.1:${port}`, {
-      ...{
-        bucketOwner: '123456789012',
-        kmsKeyId: 'alias/files',
-        storageClass: 'STANDARD_IA',
-        tags: 'team=data&a=b%20c',
-      },
-    });
+    const config = { bucketOwner: '123456789012', kmsKeyId: 'alias/files', storageClass: 'STANDARD_IA' };
+    const target = targetOf(s3, `http://127.0.0.1:${port}`, { ...config, tags: 'team=data&a=b%20c' });
     await warehouses.put(target, object('a.jsonl'), DEADLINE_MS);
     await warehouses.head(target, 'a.jsonl', DEADLINE_MS);
     const owner = { 'x-amz-expected-bucket-owner': '123456789012' };

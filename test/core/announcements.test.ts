@@ -27,51 +27,39 @@ const news = (members: Partial<IssueNews> = {}): IssueNews => ({
 const long = { announcedAt: minutesAgo(16) };
 const lately = { announcedAt: minutesAgo(14) };
 const exhausted = { exhaustedAt: minutesAgo(2) };
+const acknowledged = { state: 'acknowledged', announced: 'acknowledged' } as const;
+
+const toldOf = (state: IssueNews['state']) => ({ state, announced: 'opened', ...long }) as const;
 
 type Row = [name: string, issue: Partial<IssueNews>, rules: Partial<ChannelState>, expected: string | null];
 const ROWS: Row[] = [
   ['an open issue', {}, {}, 'opened'],
   ['not one that is acknowledged before anyone was notified', { state: 'acknowledged' }, {}, null],
-  ['not one that is known', { announced: 'opened', ...long }, {}, null],
+  ['not one that is known', toldOf('open'), {}, null],
   ['one that is opened again', { announced: 'acknowledged', ...long }, {}, 'opened'],
   ['one that is opened again after its end', { announced: 'resolved', ...long }, {}, 'opened'],
   ['not before the throttle has passed', { announced: 'resolved', ...lately }, {}, null],
   ['what was not delivered, after the throttle', { announced: null, ...long }, {}, 'opened'],
-  ['an acknowledgement', { state: 'acknowledged', announced: 'opened', ...long }, {}, 'acknowledged'],
-  [
-    'no acknowledgement where it is not wanted',
-    { state: 'acknowledged', announced: 'opened', ...long },
-    { onAcknowledged: false },
-    null,
-  ],
-  ['an end', { state: 'resolved', announced: 'opened', ...long }, {}, 'resolved'],
+  ['an acknowledgement', toldOf('acknowledged'), {}, 'acknowledged'],
+  ['no acknowledgement where it is not wanted', toldOf('acknowledged'), { onAcknowledged: false }, null],
+  ['an end', toldOf('resolved'), {}, 'resolved'],
   ['an end after an acknowledgement', { state: 'ignored', announced: 'acknowledged', ...long }, {}, 'ignored'],
-  ['no end within the throttle', { state: 'resolved', announced: 'opened', ...lately }, {}, null],
-  ['an end that is not wanted', { state: 'resolved', announced: 'opened', ...long }, { onResolved: false }, 'forget'],
-  [
-    'no ignored issue where ends are not wanted',
-    { state: 'ignored', announced: 'opened', ...long },
-    { onResolved: false },
-    null,
-  ],
+  ['no end within the throttle', { ...toldOf('resolved'), ...lately }, {}, null],
+  ['an end that is not wanted', toldOf('resolved'), { onResolved: false }, 'forget'],
+  ['no ignored issue where ends are not wanted', toldOf('ignored'), { onResolved: false }, null],
   [
     'a delivery that failed for good, within the throttle',
-    { announced: 'opened', ...lately, ...exhausted },
+    { ...toldOf('open'), ...lately, ...exhausted },
     {},
     'exhausted',
   ],
-  ['it once', { announced: 'opened', ...long, ...exhausted, announcedExhausted: true }, {}, null],
+  ['it once', { ...toldOf('open'), ...exhausted, announcedExhausted: true }, {}, null],
   ['it with the first word', { ...exhausted }, {}, 'opened'],
-  [
-    'it of an acknowledged issue',
-    { state: 'acknowledged', announced: 'acknowledged', ...lately, ...exhausted },
-    {},
-    'exhausted',
-  ],
-  ['not of one that has ended', { state: 'resolved', announced: 'opened', ...lately, ...exhausted }, {}, null],
+  ['it of an acknowledged issue', { ...acknowledged, ...lately, ...exhausted }, {}, 'exhausted'],
+  ['not of one that has ended', { ...toldOf('resolved'), ...lately, ...exhausted }, {}, null],
   ['no end of what nobody was notified of', { state: 'resolved' }, {}, null],
   ['no ignored issue that nobody was notified of', { state: 'ignored' }, {}, null],
-  ['no acknowledgement after the end', { state: 'acknowledged', announced: 'resolved', ...long }, {}, null],
+  ['no acknowledgement after the end', { ...acknowledged, announced: 'resolved', ...long }, {}, null],
   ['it when the throttle has just passed', { announced: 'resolved', announcedAt: minutesAgo(15) }, {}, 'opened'],
   ['not what a clock is a little ahead of', { announced: 'resolved', announcedAt: minutesAgo(-1) }, {}, null],
   ['what a clock of the future would hold up', { announced: 'resolved', announcedAt: minutesAgo(-60) }, {}, 'opened'],
@@ -93,10 +81,7 @@ describe('a channel is notified of', () => {
 
 describe('the messages of a channel', () => {
   it('are one for each change, the oldest first', () => {
-    const issues = [
-      news({ issueId: 'iss_2', changedAt: minutesAgo(1) }),
-      news({ issueId: 'iss_3', changedAt: minutesAgo(2) }),
-    ];
+    const issues = [1, 2].map((minutes) => news({ issueId: `iss_${minutes + 1}`, changedAt: minutesAgo(minutes) }));
     const { messages } = announce(channel, issues, NOW);
     expect(messages.map(({ changes }) => changes.map(({ issueId }) => issueId))).to.deep.equal([['iss_3'], ['iss_2']]);
   });

@@ -37,20 +37,16 @@ describe('the room in the backlog', () => {
   it('ends for several events before the first one that finds none', async () => {
     const room = await roomOf({ of: 4 });
     const events = [event(3), event(0), event(3), event(1)];
-    expect(room.fitting(sender(10), events)).to.deep.equal({
-      count: 3,
-      noRoom: { full: 'waitingDeliveries', most: 10, waiting: 4 },
-    });
+    const noRoom = { full: 'waitingDeliveries', most: 10, waiting: 4 };
+    expect(room.fitting(sender(10), events)).to.deep.equal({ count: 3, noRoom });
     expect(room.fitting(sender(), events)).to.deep.equal({ count: 4, noRoom: null });
   });
 
   it('is for an organization three times what it leaves, with what is being stored', async () => {
     const room = await roomOf({ of: 10, total: 20 });
     // 10 + 57 <= 3 * (80 - 57)
-    expect(room.fitting(sender(), [event(57), event(1), event(1)])).to.deep.equal({
-      count: 1,
-      noRoom: { full: 'organization' },
-    });
+    const part = { count: 1, noRoom: { full: 'organization' } };
+    expect(room.fitting(sender(), [event(57), event(1), event(1)])).to.deep.equal(part);
     const undo = room.add('a', event(57, 'other'));
     expect(room.refusal(sender(), event(1))).to.deep.equal({ full: 'organization' });
     expect(room.refusal({ ...sender(), organizationId: 'b' }, event(1))).to.equal(null);
@@ -59,9 +55,8 @@ describe('the room in the backlog', () => {
   });
 
   it('ends for all when everything is taken', async () => {
-    expect((await roomOf({ of: 1, total: 100 })).fitting(sender(), [event(1)]).noRoom).to.deep.equal({
-      full: 'service',
-    });
+    const { noRoom } = (await roomOf({ of: 1, total: 100 })).fitting(sender(), [event(1)]);
+    expect(noRoom).to.deep.equal({ full: 'service' });
   });
 
   it('ends for a destination that has what its organization may still take', async () => {

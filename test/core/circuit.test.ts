@@ -23,20 +23,13 @@ const halfOpened = [...opened, elapsed(60_003)];
 describe('circuit', () => {
   it('opens when consecutive failures reach the threshold', () => {
     expect(circuitAfter(failed(1), failed(2))).to.include({ state: 'closed', failureCount: 2 });
-    expect(circuitAfter(...opened)).to.deep.equal({
-      state: 'open',
-      failureCount: 3,
-      probeSuccessCount: 0,
-      openedAt: 3,
-      probe: null,
-    });
+    const open = { state: 'open', failureCount: 3, probeSuccessCount: 0, openedAt: 3, probe: null };
+    expect(circuitAfter(...opened)).to.deep.equal(open);
   });
 
   it('counts again after a success', () => {
-    expect(circuitAfter(failed(1), failed(2), succeeded(3), failed(4), failed(5))).to.include({
-      state: 'closed',
-      failureCount: 2,
-    });
+    const again = circuitAfter(failed(1), failed(2), succeeded(3), failed(4), failed(5));
+    expect(again).to.include({ state: 'closed', failureCount: 2 });
   });
 
   it('is half-open when the cooldown has passed, and not before', () => {
@@ -69,13 +62,8 @@ describe('circuit', () => {
   });
 
   it('opens again when a probe fails: the cooldown and the count of probes start again', () => {
-    const circuit = circuitAfter(
-      ...halfOpened,
-      probe('p', 99_000),
-      succeeded(60_100, 'p'),
-      probe('q', 99_000),
-      failed(60_200, 'q'),
-    );
+    const once = [...halfOpened, probe('p', 99_000), succeeded(60_100, 'p')];
+    const circuit = circuitAfter(...once, probe('q', 99_000), failed(60_200, 'q'));
     expect(circuit).to.include({ state: 'open', openedAt: 60_200, probeSuccessCount: 0, probe: null });
     expect(changesAt(circuit, RULE)).to.equal(120_200);
   });
@@ -83,10 +71,8 @@ describe('circuit', () => {
   it('takes the end of an earlier attempt for no probe', () => {
     expect(circuitAfter(...opened, succeeded(4))).to.include({ state: 'open', failureCount: 0, openedAt: 3 });
     expect(circuitAfter(...opened, failed(4))).to.include({ state: 'open', failureCount: 4, openedAt: 3 });
-    expect(circuitAfter(...halfOpened, probe('p', 99_000), failed(60_100, 'x'), succeeded(60_101, 'y'))).to.include({
-      state: 'half_open',
-      probeSuccessCount: 0,
-    });
+    const others = circuitAfter(...halfOpened, probe('p', 99_000), failed(60_100, 'x'), succeeded(60_101, 'y'));
+    expect(others).to.include({ state: 'half_open', probeSuccessCount: 0 });
   });
 
   it('gives up a probe that is not heard of', () => {

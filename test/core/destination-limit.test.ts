@@ -65,55 +65,28 @@ const copesWith = (count: (at: number) => number, refusalMs: number): Receiver =
   return (underWay, at) => (underWay > count(at) ? { latency: refusalMs, kind: 'refused' } : { latency: 100 });
 };
 const random = randomNumbers();
+const rarely: Receiver = () => ({ latency: 300, kind: refusedIf(random() < 0.01) });
+const of = (count: number) => () => count;
+const more = copesWith((at) => (at < 20_000 ? 40 : 400), 100);
 
+interface Expected {
+  most: [number, number];
+  refused?: number;
+  answers?: number;
+}
 /** What happens from one second to another: attempts under way, the part that is refused, and answers a second. */
-const EXPECTED: [
-  what: string,
-  Receiver,
-  [from: number, to: number],
-  { most: [number, number]; refused?: number; answers?: number },
-][] = [
+const EXPECTED: [what: string, Receiver, [from: number, to: number], Expected][] = [
   ['grows where more bring more answers', () => ({ latency: 300 }), [10, 20], { most: [500, 500], answers: 1600 }],
-  [
-    'grows slowly where answers only wait for each other',
-    (n) => ({ latency: 2.5 * Math.max(40, n) }),
-    [0, 60],
-    { most: [40, 250] },
-  ],
-  [
-    'finds how many it copes with',
-    copesWith(() => 40, 100),
-    [10, 120],
-    { most: [38, 42], refused: 0.03, answers: 330 },
-  ],
-  [
-    'finds how many it copes with that refuses at once',
-    copesWith(() => 40, 5),
-    [10, 120],
-    { most: [38, 42], refused: 0.01, answers: 330 },
-  ],
-  [
-    'finds how many, where those are few',
-    copesWith(() => 3, 5),
-    [10, 120],
-    { most: [3, 4], refused: 0.15, answers: 25 },
-  ],
-  [
-    'finds that it copes with more now',
-    copesWith((at) => (at < 20_000 ? 40 : 400), 100),
-    [60, 120],
-    { most: [350, 402], refused: 0.01 },
-  ],
+  ['grows slowly where answers wait', (n) => ({ latency: 2.5 * Math.max(40, n) }), [0, 60], { most: [40, 250] }],
+  ['finds how many', copesWith(of(40), 100), [10, 120], { most: [38, 42], refused: 0.03, answers: 330 }],
+  ['finds how many, refused at once', copesWith(of(40), 5), [10, 120], { most: [38, 42], refused: 0.01, answers: 330 }],
+  ['finds how many, where those are few', copesWith(of(3), 5), [10, 120], { most: [3, 4], refused: 0.15, answers: 25 }],
+  ['finds that it copes with more now', more, [60, 120], { most: [350, 402], refused: 0.01 }],
   ['falls to one while all is refused', refusesAll, [25, 60], { most: [1, 1] }],
   ['returns after that', refusesAll, [65, 120], { most: [500, 500], refused: 0 }],
   ['falls to a few where nothing is answered', hangs, [35, 60], { most: [4, 4] }],
   ['returns when it answers again', hangs, [70, 120], { most: [500, 500], refused: 0 }],
-  [
-    'stays high where one in a hundred is refused',
-    () => ({ latency: 300, kind: refusedIf(random() < 0.01) }),
-    [0, 60],
-    { most: [80, 500] },
-  ],
+  ['stays high where one in a hundred is refused', rarely, [0, 60], { most: [80, 500] }],
 ];
 
 describe('the limit of attempts under way at a destination', () => {
@@ -128,40 +101,33 @@ describe('the limit of attempts under way at a destination', () => {
     });
   }
 
-  it('takes no notice of two refusals', () => {
+  /** One that was told of answers. */
+  const limitAfter = (answers: [startedAt: number, at: number, kind: AnswerKind][], underWay = 50, range = RANGE) => {
     const limit = new DestinationLimit();
-    const refuse = () => limit.observe({ startedAt: 0, at: 100, underWay: 50, kind: 'refused' }, RANGE);
-    refuse();
-    refuse();
-    expect(limit.value(RANGE)).to.equal(50);
-    refuse();
-    expect(limit.value(RANGE), 'three are overload').to.equal(35);
+    for (const [startedAt, at, kind] of answers) limit.observe({ startedAt, at, underWay, kind }, range);
+    return limit.value(range);
+  };
+  const times = (count: number, answer: (n: number) => [number, number, AnswerKind]) =>
+    Array.from({ length: count }, (_, n) => answer(n));
+
+  it('takes no notice of two refusals: three are overload', () => {
+    const refused = (count: number) => limitAfter(times(count, () => [0, 100, 'refused']));
+    expect([refused(2), refused(3)]).to.deep.equal([50, 35]);
   });
 
   it('falls once a round trip', () => {
-    const limit = new DestinationLimit();
-    const refuse = (startedAt: number, at: number) =>
-      limit.observe({ startedAt, at, underWay: 50, kind: 'refused' }, RANGE);
-    for (let at = 0; at < 50; at += 1) refuse(0, 100 + at);
-    expect(limit.value(RANGE)).to.equal(35);
-    for (let at = 0; at < 3; at += 1) refuse(200, 300);
-    expect(limit.value(RANGE)).to.equal(24);
+    const first = times(50, (n) => [0, 100 + n, 'refused']);
+    expect(limitAfter(first)).to.equal(35);
+    expect(limitAfter([...first, ...times(3, () => [200, 300, 'refused'])])).to.equal(24);
   });
 
   it('returns at once where the only attempt was refused: the load was not the reason', () => {
-    const limit = new DestinationLimit();
+    const refused = times(3, (n) => [20 * n, 20 * n + 10, 'refused']);
     const range = { ...RANGE, initial: 1 };
-    const observe = (kind: AnswerKind, startedAt: number) =>
-      limit.observe({ startedAt, at: startedAt + 10, underWay: 1, kind }, range);
-    for (let at = 0; at < 60; at += 20) observe('refused', at);
-    expect(limit.value(range)).to.equal(1);
-    observe('answered', 100);
-    expect(limit.value(range)).to.equal(2);
+    expect(limitAfter(refused, 1, range)).to.equal(1);
+    expect(limitAfter([...refused, [100, 110, 'answered']], 1, range)).to.equal(2);
   });
 
-  it('falls in steps when connections are closed at once', () => {
-    const limit = new DestinationLimit();
-    for (let at = 1000; at < 1010; at += 1) limit.observe({ startedAt: 999, at, underWay: 50, kind: 'silent' }, RANGE);
-    expect(limit.value(RANGE)).to.equal(35);
-  });
+  it('falls in steps when connections are closed at once', () =>
+    expect(limitAfter(times(10, (n) => [999, 1000 + n, 'silent']))).to.equal(35));
 });

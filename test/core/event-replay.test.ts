@@ -76,14 +76,8 @@ describe('event replays', () => {
 
   it('tell what they did, and only what there is to tell', () => {
     const progress = {
-      status: 'running' as const,
-      pages: 2,
-      eventsTotal: 120,
-      eventsReplayed: 96,
-      deliveriesCreated: 192,
-      eventsExpired: 3,
-      eventsUnroutable: 1,
-      replayedUntil: '2026-11-21T10:00:00.000Z',
+      ...{ status: 'running' as const, pages: 2, eventsTotal: 120, eventsReplayed: 96, deliveriesCreated: 192 },
+      ...{ eventsExpired: 3, eventsUnroutable: 1, replayedUntil: '2026-11-21T10:00:00.000Z' },
     };
     expect(describeProgress(progress)).to.equal(
       '96 of 120 events replayed, 192 deliveries created. 3 no longer had a payload, 1 no longer matched a route. Events received before 2026-11-21T10:00:00.000Z have been processed.',

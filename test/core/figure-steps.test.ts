@@ -9,36 +9,26 @@ const NOW = Date.parse('2026-11-21T10:07:30Z');
 const at = (text: string) => new Date(text);
 
 describe('steps of figures', () => {
-  it('are the hours of the last day by default', () => {
-    expect(stepsOf({}, 3600, NOW)).to.deep.equal({
-      from: at('2026-11-20T10:00:00Z'),
-      to: at('2026-11-21T11:00:00Z'),
-      step: 3600,
-    });
-  });
+  const time = (from: string, to: string) => ({ from: at(`2026-${from}:00Z`), to: at(`2026-${to}:00Z`) });
+
+  it('are the hours of the last day by default', () =>
+    expect(stepsOf({}, 3600, NOW)).to.deep.equal({ ...time('11-20T10:00', '11-21T11:00'), step: 3600 }));
 
   it('begin at multiples of the step since 1970, around the time that was asked for', () => {
-    expect(stepsOf({ from: at('2026-11-21T00:01:00Z'), to: at('2026-11-21T00:44:59Z') }, 900, NOW)).to.deep.equal({
-      from: at('2026-11-21T00:00:00Z'),
-      to: at('2026-11-21T00:45:00Z'),
-      step: 900,
-    });
-    const days = { from: at('2026-11-01T00:00:00Z'), to: at('2026-11-03T00:00:00Z') };
+    const asked = { ...time('11-21T00:01', '11-21T00:44'), to: at('2026-11-21T00:44:59Z') };
+    expect(stepsOf(asked, 900, NOW)).to.deep.equal({ ...time('11-21T00:00', '11-21T00:45'), step: 900 });
+    const days = time('11-01T00:00', '11-03T00:00');
     expect(stepsOf(days, 86_400, NOW)).to.deep.equal({ ...days, step: 86_400 });
   });
 
+  const lastWeek = { from: at('2026-11-19T00:00:00Z') };
   const refused: [string, Parameters<typeof stepsOf>[0], number, string][] = [
-    [
-      'a time that ends before it begins',
-      { from: at('2026-11-21T09:00:00Z'), to: at('2026-11-21T08:00:00Z') },
-      300,
-      'from',
-    ],
-    ['no time at all', { from: at('2026-11-21T09:00:00Z'), to: at('2026-11-21T09:00:00Z') }, 300, 'from'],
-    ['more than 31 days', { from: at('2026-10-22T00:00:00Z'), to: at('2026-11-23T00:00:00Z') }, 86_400, 'from'],
-    ['what is gone', { from: at('2026-10-20T00:00:00Z'), to: at('2026-10-22T00:00:00Z') }, 86_400, 'from'],
-    ['minutes of last week', { from: at('2026-11-19T00:00:00Z') }, 300, 'step'],
-    ['steps that cut hours of last week', { from: at('2026-11-19T00:00:00Z') }, 5400, 'step'],
+    ['a time that ends before it begins', time('11-21T09:00', '11-21T08:00'), 300, 'from'],
+    ['no time at all', time('11-21T09:00', '11-21T09:00'), 300, 'from'],
+    ['more than 31 days', time('10-22T00:00', '11-23T00:00'), 86_400, 'from'],
+    ['what is gone', time('10-20T00:00', '10-22T00:00'), 86_400, 'from'],
+    ['minutes of last week', lastWeek, 300, 'step'],
+    ['steps that cut hours of last week', lastWeek, 5400, 'step'],
   ];
   for (const [what, time, step, member] of refused) {
     it(`refuse ${what}`, () => expect(stepsOf(time, step, NOW)).to.have.property('member', member));
@@ -46,25 +36,20 @@ describe('steps of figures', () => {
 
   it('never cut a bucket that is merged: hours after 25 hours; and begin less than 32 days ago', () => {
     const steps = fc.integer({ min: 1, max: 288 }).map((n) => n * 300);
+    const month = fc.integer({ min: 1, max: 31 * DAY });
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 31 * DAY }),
-        fc.integer({ min: 1, max: 31 * DAY }),
-        steps,
-        (ago, length, step) => {
-          const from = new Date(NOW - ago);
-          const found = stepsOf({ from, to: new Date(from.getTime() + length) }, step, NOW);
-          if ('member' in found) return;
-          const { from: first, to }: Steps = found;
-          expect(first.getTime() % (step * 1000)).to.equal(0);
-          expect((to.getTime() - first.getTime()) / (step * 1000)).to.be.at.most(
-            Math.ceil((31 * DAY) / (step * 1000)) + 1,
-          );
-          const age = NOW - first.getTime();
-          expect(age).to.be.below(32 * DAY);
-          if (age >= 25 * HOUR) expect(step % 3600).to.equal(0);
-        },
-      ),
+      fc.property(month, month, steps, (ago, length, step) => {
+        const from = new Date(NOW - ago);
+        const found = stepsOf({ from, to: new Date(from.getTime() + length) }, step, NOW);
+        if ('member' in found) return;
+        const { from: first, to }: Steps = found;
+        const stepMs = step * 1000;
+        expect(first.getTime() % stepMs).to.equal(0);
+        expect((to.getTime() - first.getTime()) / stepMs).to.be.at.most(Math.ceil((31 * DAY) / stepMs) + 1);
+        const age = NOW - first.getTime();
+        expect(age).to.be.below(32 * DAY);
+        if (age >= 25 * HOUR) expect(step % 3600).to.equal(0);
+      }),
     );
   });
 });

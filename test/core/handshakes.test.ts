@@ -64,11 +64,23 @@ const sns = (SubscribeURL: string, Type = 'SubscriptionConfirmation', topic = TO
 const braintree = (bt_challenge: string): Asked => ({
   ...{ query: { bt_challenge }, secret: 'integration_public_key:integration_private_key' },
 });
+const DIGEST = 'd9b899556c966b3f06945ec21311865d35df3ce4';
 const chinese = 'arn:aws-cn:sns:cn-north-1:123456789012:orders';
+const chineseUrl = url(chinese, undefined, 'sns.cn-north-1.amazonaws.com.cn/');
 const text = (body: string) => ({ content: { type: 'text/plain', body } });
 const json = (body: object) => ({ content: { type: 'application/json', body: JSON.stringify(body) } });
 const origin = 'eventgrid.azure.net';
 const allowed = { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '*', Allow: 'POST' };
+
+const otherTopic = { ...feed, 'hub.topic': 'x', 'hub.verify_token': feed['hub.topic'] };
+const ofJson = { 'Content-Type': 'application/json' };
+const echoed = { prefix: '', member: 'm', echoMember: 'e' };
+const unset = (body: object): Asked => ({ ...post(body), secret: null });
+const LONG = 'x'.repeat(513);
+const unsetToken = (token: string) => unset({ verification_token: token });
+/** Requests that get no answer. */
+const none = (handshake: Handshake, ...asked: Asked[]) =>
+  asked.map((each): [Handshake, Asked, null] => [handshake, each, null]);
 
 const ROWS: [Handshake, Asked, Partial<Reply> | null][] = [
   [echo, { query: 'c=%3Cb%3E+1' }, { ...text('<b> 1'), isProven: false, status: 200 }],
@@ -91,24 +103,14 @@ const ROWS: [Handshake, Asked, Partial<Reply> | null][] = [
   [{ kind: 'websub' }, { query: feed, ...ofFeed }, text('c1')],
   [{ kind: 'websub' }, { query: feed }, null],
   [{ kind: 'websub' }, { query: { ...feed, 'hub.mode': 'unsubscribe' }, ...ofFeed }, null],
-  [
-    { kind: 'websub' },
-    { query: { ...feed, 'hub.topic': 'x', 'hub.verify_token': feed['hub.topic'] }, ...ofFeed },
-    null,
-  ],
+  [{ kind: 'websub' }, { query: otherTopic, ...ofFeed }, null],
   [{ kind: 'websub' }, { query: feed, verifyToken: 'other' }, null],
   [crc, { query: 'crc=a-b' }, text(`sha256=${hmacOf('a-b', 'base64')}`)],
   [{ ...crc, encoding: 'hex', prefix: '', member: 'm' }, { query: 'crc=1' }, json({ m: hmacOf('1', 'hex') })],
-  [
-    { ...crc, prefix: '', member: 'm', echoMember: 'e' },
-    { query: 'crc=1' },
-    json({ e: '1', m: hmacOf('1', 'base64') }),
-  ],
+  [{ ...crc, ...echoed }, { query: 'crc=1' }, json({ e: '1', m: hmacOf('1', 'base64') })],
   [crc, { query: 'crc=1', secret: null }, null],
   [crc, {}, null],
-  ...['{"a":1}', '[1]', '"a"', 'a=b', 'a.b', '', 'x'.repeat(513)].map((crc_): [Handshake, Asked, null] => [
-    ...([crc, { query: { crc: crc_ } }, null] as const),
-  ]),
+  ...none(crc, ...['{"a":1}', '[1]', '"a"', 'a=b', 'a.b', '', LONG].map((text) => ({ query: { crc: text } }))),
   [{ kind: 'echo-header', header: 'X-C', member: 'm' }, { headers: { 'x-c': 'a' } }, json({ m: 'a' })],
   [{ kind: 'echo-header', header: 'X-C', member: 'm' }, {}, null],
   [slack, post({ type: 'url_verification', ...given }), { ...json(given), isProven: true }],
@@ -129,14 +131,8 @@ const ROWS: [Handshake, Asked, Partial<Reply> | null][] = [
   [{ kind: 'validation-code' }, post([{ data: { validationCode: '512d' } }]), null],
   [{ kind: 'validation-code' }, { ...code({}), body: {} }, null],
   [{ kind: 'abuse-protection' }, options(origin), { headers: allowed, content: null }],
-  ...['a\r\nX: y', 'a b', 'x'.repeat(257), ''].map((each): [Handshake, Asked, null] => [
-    ...([{ kind: 'abuse-protection' }, options(each), null] as const),
-  ]),
-  [
-    { kind: 'ping' },
-    post({ type: 0 }),
-    { status: 204, headers: { 'Content-Type': 'application/json' }, content: null },
-  ],
+  ...none({ kind: 'abuse-protection' }, ...['a\r\nX: y', 'a b', 'x'.repeat(257), ''].map(options)),
+  [{ kind: 'ping' }, post({ type: 0 }), { status: 204, headers: ofJson, content: null }],
   [{ kind: 'ping' }, post({ type: 1 }), { ...json({ type: 1 }), status: 200 }],
   [{ kind: 'ping' }, post({ type: 1, event: {} }), null],
   [{ kind: 'ping' }, post({ type: 2 }), null],
@@ -150,32 +146,25 @@ const ROWS: [Handshake, Asked, Partial<Reply> | null][] = [
   [{ kind: 'ssl-check' }, post('token=x&ssl_check=1', FORM), { content: null }],
   [{ kind: 'ssl-check' }, post('ssl_check=1'), null],
   [{ kind: 'ssl-check' }, post(`ssl_check=1&a=${'x'.repeat(4096)}`, FORM), null],
-  ...['ssl_check=0', 'text=ssl_check=1', 'a_ssl_check=1'].map((body): [Handshake, Asked, null] => [
-    ...([{ kind: 'ssl-check' }, post(body, FORM), null] as const),
-  ]),
+  ...none(
+    { kind: 'ssl-check' },
+    post('ssl_check=0', FORM),
+    post('text=ssl_check=1', FORM),
+    post('a_ssl_check=1', FORM),
+  ),
   [{ kind: 'form-ping' }, post('webhook_id=7'), { content: null }],
   [{ kind: 'form-ping' }, post('webhook_id=7&more=1'), null],
   [{ kind: 'echo-body' }, post(given), json(given)],
-  ...[{ ...given, event: {} }, { challenge: 1 }, ['challenge'], 'challenge', null, { challenge: 'x'.repeat(4097) }].map(
-    (body): [Handshake, Asked, null] => [{ kind: 'echo-body' }, post(body), null],
-  ),
-  [
-    { kind: 'verification-token' },
-    { ...post(notion), secret: null },
-    { remember: SECRET, shown: SECRET, content: null },
-  ],
+  ...none({ kind: 'echo-body' }, post({ ...given, event: {} }), post(['challenge']), post('challenge'), post(null)),
+  ...none({ kind: 'echo-body' }, post({ challenge: 1 }), post({ challenge: 'x'.repeat(4097) })),
+  [{ kind: 'verification-token' }, unset(notion), { remember: SECRET, shown: SECRET, content: null }],
   [{ kind: 'verification-token' }, post(notion), { shown: SECRET }],
   [{ kind: 'verification-token' }, { ...post(notion), secret: 'another secret' }, null],
-  ...[{ ...notion, type: 'page' }, { verification_token: 'short' }, { verification_token: 'x'.repeat(513) }].map(
-    (body): [Handshake, Asked, null] => [{ kind: 'verification-token' }, { ...post(body), secret: null }, null],
-  ),
+  ...none({ kind: 'verification-token' }, unset({ ...notion, type: 'page' }), unsetToken('short'), unsetToken(LONG)),
   [{ kind: 'subscription' }, sns(url(TOPIC)), { visit: url(TOPIC), shown: url(TOPIC), content: null }],
-  [
+  [{ kind: 'subscription' }, sns(chineseUrl, undefined, chinese), { visit: chineseUrl }],
+  ...none(
     { kind: 'subscription' },
-    sns(url(chinese, undefined, 'sns.cn-north-1.amazonaws.com.cn/'), undefined, chinese),
-    { visit: url(chinese, undefined, 'sns.cn-north-1.amazonaws.com.cn/') },
-  ],
-  ...[
     sns(url(TOPIC), 'Notification'),
     post({ Type: 'Notification', Message: 'hello' }),
     sns(url(`${TOPIC}2`)),
@@ -187,16 +176,11 @@ const ROWS: [Handshake, Asked, Partial<Reply> | null][] = [
     sns(`${url(TOPIC)}&x=${'x'.repeat(2048)}`),
     sns(url(TOPIC).replace('https', 'http')),
     sns('no address'),
-  ].map((asked): [Handshake, Asked, null] => [{ kind: 'subscription' }, asked, null]),
-  [
-    { kind: 'bt-challenge' },
-    braintree('20f9f8ed05f77439fe955c977e4c8a53'),
-    text('integration_public_key|d9b899556c966b3f06945ec21311865d35df3ce4'),
-  ],
-  // So that nobody has a payload signed.
-  ...['', 'PGE+', 'G'.repeat(20), 'a'.repeat(19), 'a'.repeat(33), `${'a'.repeat(20)}\n`].map(
-    (challenge): [Handshake, Asked, null] => [{ kind: 'bt-challenge' }, braintree(challenge), null],
   ),
+  [{ kind: 'bt-challenge' }, braintree('20f9f8ed05f77439fe955c977e4c8a53'), text(`integration_public_key|${DIGEST}`)],
+  // So that nobody has a payload signed.
+  ...none({ kind: 'bt-challenge' }, ...['', 'PGE+', 'G'.repeat(20)].map(braintree)),
+  ...none({ kind: 'bt-challenge' }, ...['a'.repeat(19), 'a'.repeat(33), `${'a'.repeat(20)}\n`].map(braintree)),
 ];
 
 describe('handshakes', () => {

@@ -43,55 +43,36 @@ function readinessOf(differences: Partial<Said>) {
 }
 
 describe('a worker', () => {
-  const rows: [what: string, differences: Partial<Said>, problems: string[]][] = [
-    ['is ready when it claims, and Temporal is polled', {}, []],
+  const away = () => Promise.reject(new Error('away'));
+  const refused = /^Temporal refuses the worker's requests \(No\.\): .* writer role for the namespace orders \(docs\//;
+  const unserved = /^workflows are not being processed: .* the release 2, .* \(docs\/operate\/upgrading\.md\)$/;
+  const rows: [what: string, differences: Partial<Said>, problem: RegExp | null][] = [
+    ['is ready when it claims, and Temporal is polled', {}, null],
+    ['is not ready when Temporal refuses what it does', { refusal: 'No.' }, refused],
+    ['is not ready while it ends', { isEnding: true }, /^the worker is shutting down$/],
+    ['is not ready without shards', { hasShards: false }, /^the relay owns no shards: the database is unavailable/],
     [
-      'is not ready when Temporal refuses what it does',
-      { refusal: 'Request unauthorized.' },
-      [
-        "Temporal refuses the worker's requests (Request unauthorized.): the worker's key or certificate needs the writer role for the namespace orders (docs/operate/temporal.md)",
-      ],
-    ],
-    ['is not ready while it ends', { isEnding: true }, ['the worker is shutting down']],
-    [
-      'is not ready without shards',
-      { hasShards: false },
-      ['the relay owns no shards: the database is unavailable, or the worker has just started'],
-    ],
-    [
-      'is not ready when it has not claimed for fifteen seconds',
+      'is not ready without a claim for fifteen seconds',
       { claimedMsAgo: 15_000 },
-      ['the relay has not claimed deliveries for 15 seconds'],
+      /has not claimed .* for 15 seconds$/,
     ],
-    ['is ready when it has claimed just before that', { claimedMsAgo: 14_999 }, []],
-    ['is ready when it does not claim because it has no free place', { claimedMsAgo: 60_000, free: 0 }, []],
-    [
-      'is not ready when Temporal cannot be reached',
-      { look: () => Promise.reject(new Error('away')) },
-      ['Temporal cannot be reached'],
-    ],
-    [
-      'is not ready when Temporal does not know the namespace',
-      { hasNamespace: false },
-      ['Temporal does not have the namespace orders'],
-    ],
-    ['is ready without search attributes', { look: async () => false }, []],
-    [
-      'is not ready when nobody gets workflows',
-      { isUnserved: true },
-      [
-        'workflows are not being processed: Temporal assigns them to workers of the release 2, but no such worker polls for them; start one, or make this release the current one (docs/operate/upgrading.md)',
-      ],
-    ],
+    ['is ready when it has claimed just before that', { claimedMsAgo: 14_999 }, null],
+    ['is ready when it does not claim because it has no free place', { claimedMsAgo: 60_000, free: 0 }, null],
+    ['is not ready when Temporal cannot be reached', { look: away }, /^Temporal cannot be reached$/],
+    ['is not ready without its namespace', { hasNamespace: false }, /^Temporal does not have the namespace orders$/],
+    ['is ready without search attributes', { look: async () => false }, null],
+    ['is not ready when nobody gets workflows', { isUnserved: true }, unserved],
     [
       'is not ready when Temporal is not polled',
       { isPolling: false },
-      ['the worker is not polling Temporal for tasks'],
+      /^the worker is not polling Temporal for tasks$/,
     ],
   ];
-  for (const [what, differences, problems] of rows) {
+  for (const [what, differences, problem] of rows) {
     it(what, async () => {
-      expect((await readinessOf(differences)).problems).to.deep.equal(problems);
+      const { problems } = await readinessOf(differences);
+      expect(problems).to.have.length(problem ? 1 : 0);
+      if (problem) expect(problems[0]).to.match(problem);
     });
   }
 

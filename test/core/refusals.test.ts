@@ -110,21 +110,12 @@ describe('Headers of refused webhooks', () => {
 
   it('have their secrets masked, by the name, the header of the signature, and the token of the address', () => {
     const token = 'A'.repeat(32);
-    const shown = shownHeaders(
-      {
-        'content-type': 'application/json',
-        authorization: 'Bearer secret',
-        'x-proof': 'secret',
-        'x-original-uri': `/ingest/acme/orders/${token}?a=${token}`,
-      },
-      { names: ['x-proof'], texts: [token] },
-    );
-    expect(shown).to.deep.equal({
-      'content-type': 'application/json',
-      authorization: '••••',
-      'x-proof': '••••',
-      'x-original-uri': '/ingest/acme/orders/••••?a=••••',
+    const headers = (secret: string, inAddress: string) => ({
+      ...{ 'content-type': 'application/json', authorization: secret, 'x-proof': secret },
+      'x-original-uri': `/ingest/acme/orders/${inAddress}?a=${inAddress}`,
     });
+    const shown = shownHeaders(headers('Bearer secret', token), { names: ['x-proof'], texts: [token] });
+    expect(shown).to.deep.equal(headers('••••', '••••'));
   });
 
   it('are cut: long values, long names, and what is beyond 4 KiB or 64 headers', () => {

@@ -23,80 +23,36 @@ const draft = (id: string, first: number, last: number, count: number, facts: Ou
   ...{ id, count, since: secondsAgo(first), lastAt: secondsAgo(last), facts },
 });
 
-interface Case {
-  kind: MailKind;
-  drafts: Draft[];
-  last?: Date | 'under way';
-  /**
-   * The count of the mail and its latest delivery; or in how many seconds it may go, null: not before another delivery.
-   */
-  expected: [number, string] | number | null;
-}
-
 const failed = draft('a', 3, 1, 2, factsOf('dlv_1', 1));
 const waiting = draft('a', 3, 1, 2, null);
 const recovered = draft('a', 9, 4, 2, factsOf('dlv_2', 2, { status_code: 200 }));
-const CASES: Record<string, Case> = {
-  'a failure at once': { kind: 'failure', drafts: [failed], expected: [2, 'dlv_1'] },
-  'failures of several destinations together, with the facts of the latest': {
-    kind: 'failure',
-    drafts: [failed, draft('b', 20, 10, 5, factsOf('dlv_9', 10))],
-    expected: [7, 'dlv_1'],
-  },
-  'the next failure five minutes after the last mail': {
-    kind: 'failure',
-    drafts: [failed],
-    last: secondsAgo(100),
-    expected: 200,
-  },
-  'a failure whose last mail is long ago': {
-    kind: 'failure',
-    drafts: [failed],
-    last: secondsAgo(300),
-    expected: [2, 'dlv_1'],
-  },
-  'nothing while a mail of the kind is under way': {
-    kind: 'failure',
-    drafts: [failed],
-    last: 'under way',
-    expected: 60,
-  },
-  'successes a minute after the first': {
-    kind: 'success',
-    drafts: [draft('a', 20, 1, 3, factsOf('dlv_3', 1))],
-    expected: 40,
-  },
-  'successes of a minute': {
-    kind: 'success',
-    drafts: [draft('a', 60, 1, 3, factsOf('dlv_3', 1))],
-    last: secondsAgo(60),
-    expected: [3, 'dlv_3'],
-  },
-  'no recovery before a success': { kind: 'recovery', drafts: [waiting], expected: null },
-  'the first success after failures': { kind: 'recovery', drafts: [recovered], expected: [1, 'dlv_2'] },
-  'only what has recovered': { kind: 'recovery', drafts: [waiting, { ...recovered, id: 'b' }], expected: [1, 'dlv_2'] },
-  'no recovery of a destination that has failed again': {
-    kind: 'recovery',
-    drafts: [{ ...recovered, lastAt: secondsAgo(1) }],
-    expected: null,
-  },
-  'no recovery by a probe of an open circuit': {
-    kind: 'recovery',
-    drafts: [{ ...recovered, facts: factsOf('dlv_2', 2, { circuit_open: true }) }],
-    expected: null,
-  },
-  'a recovery five minutes after the last mail': {
-    kind: 'recovery',
-    drafts: [recovered],
-    last: secondsAgo(240),
-    expected: 60,
-  },
-};
+const failedAgain = { ...recovered, lastAt: secondsAgo(1) };
+const probed = { ...recovered, facts: factsOf('dlv_2', 2, { circuit_open: true }) };
+const others = draft('b', 20, 10, 5, factsOf('dlv_9', 10));
+const succeeded = (first: number) => draft('a', first, 1, 3, factsOf('dlv_3', 1));
+
+/** The count of the mail and its latest delivery; or in how many seconds it may go, null: not before another delivery. */
+type Expected = [number, string] | number | null;
+const CASES: [what: string, MailKind, Draft[], Expected, last?: number | 'under way'][] = [
+  ['a failure at once', 'failure', [failed], [2, 'dlv_1']],
+  ['failures of several destinations together, with the latest facts', 'failure', [failed, others], [7, 'dlv_1']],
+  ['the next failure five minutes after the last mail', 'failure', [failed], 200, 100],
+  ['a failure whose last mail is long ago', 'failure', [failed], [2, 'dlv_1'], 300],
+  ['nothing while a mail of the kind is under way', 'failure', [failed], 60, 'under way'],
+  ['successes a minute after the first', 'success', [succeeded(20)], 40],
+  ['successes of a minute', 'success', [succeeded(60)], [3, 'dlv_3'], 60],
+  ['no recovery before a success', 'recovery', [waiting], null],
+  ['the first success after failures', 'recovery', [recovered], [1, 'dlv_2']],
+  ['only what has recovered', 'recovery', [waiting, { ...recovered, id: 'b' }], [1, 'dlv_2']],
+  ['no recovery of a destination that has failed again', 'recovery', [failedAgain], null],
+  ['no recovery by a probe of an open circuit', 'recovery', [probed], null],
+  ['a recovery five minutes after the last mail', 'recovery', [recovered], 60, 240],
+];
 
 describe('the mail of a route', () => {
-  for (const [name, { kind, drafts, last = null, expected }] of Object.entries(CASES)) {
+  for (const [name, kind, drafts, expected, last = null] of CASES) {
     it(`tells ${name}`, () => {
-      const decision = decideMail(kind, drafts, last, NOW);
+      const decision = decideMail(kind, drafts, typeof last === 'number' ? secondsAgo(last) : last, NOW);
       const found =
         'send' in decision
           ? [decision.send.count, decision.send.facts.delivery_id]
@@ -107,11 +63,8 @@ describe('the mail of a route', () => {
 
   it('of a recovery says how many deliveries had failed before, and since when', () => {
     const decision = decideMail('recovery', [recovered], null, NOW);
-    expect(decision)
-      .to.have.nested.property('send.failedBefore')
-      .that.deep.equals({
-        ...{ count: 2, since: secondsAgo(9).toISOString() },
-      });
+    const before = { count: 2, since: secondsAgo(9).toISOString() };
+    expect(decision).to.have.nested.property('send.failedBefore').that.deep.equals(before);
   });
 });
 

@@ -4,6 +4,8 @@ import { viewPayload } from '../../core/text/payload.ts';
 import { checkSchema, compileSchema, type JsonSchema } from '../../core/schemas/schema.ts';
 
 const BIG = '9007199254740993';
+const ALLOWED = 'must be equal to one of the allowed values';
+const TWICE = 'must NOT have duplicate items';
 
 /** @returns the messages about a payload */
 function messagesOf(schemaJson: string, payload: string): string[] {
@@ -16,64 +18,50 @@ function messagesOf(schemaJson: string, payload: string): string[] {
 }
 
 describe('JSON schemas and numbers that a double does not hold', () => {
-  // schema, what matches, what does not and why
-  const table: [schema: string, right: string[], wrong: [payload: string, message: string][]][] = [
-    ['{"type":"integer"}', [BIG, '1e400', '12345678901234567890.0'], [['9007199254740992.5', 'must be integer']]],
-    ['{"type":"integer"}', ['5'], [['1.00000000000000000001', 'must be integer']]],
-    ['{"type":"number"}', [BIG, '1e999', '1e-999'], [[`"${BIG}"`, 'must be number']]],
-    ['{"type":["string","object"]}', [`"${BIG}"`], [[BIG, 'must be string,object']]],
-    [
-      `{"maximum":${BIG}}`,
-      [BIG, '1', '"x"'],
-      [
-        ['9007199254740994', `must be <= ${BIG}`],
-        ['1e999', `must be <= ${BIG}`],
-      ],
-    ],
-    ['{"maximum":9007199254740992}', ['9007199254740992'], [[BIG, 'must be <= 9007199254740992']]],
-    [`{"minimum":${BIG}}`, [BIG, '1e999'], [['9007199254740992', `must be >= ${BIG}`]]],
-    [`{"exclusiveMaximum":${BIG}}`, ['9007199254740992'], [[BIG, `must be < ${BIG}`]]],
-    ['{"exclusiveMinimum":0}', ['1e-400'], [['-1e-400', 'must be > 0']]],
-    [`{"const":${BIG}}`, [BIG, `${BIG}.0`], [['9007199254740992', `must be equal to constant: ${BIG}`]]],
+  const nested = '"properties":{"maximum":{"type":"integer"},"const":{"maxLength":9223372036854775807}}';
+  const reference = '{"properties":{"a":{"items":{"$ref":"#/$defs/id"}}},"$defs":{"id":{"minimum":9007199254740993}}}';
+  // schema, what matches, what does not, why
+  const table: [schema: string, right: string[], wrong: string, message: string][] = [
+    ['{"type":"integer"}', [BIG, '1e400', '12345678901234567890.0'], '9007199254740992.5', 'must be integer'],
+    ['{"type":"integer"}', ['5'], '1.00000000000000000001', 'must be integer'],
+    ['{"type":"number"}', [BIG, '1e999', '1e-999'], `"${BIG}"`, 'must be number'],
+    ['{"type":["string","object"]}', [`"${BIG}"`], BIG, 'must be string,object'],
+    [`{"maximum":${BIG}}`, [BIG, '1', '"x"'], '9007199254740994', `must be <= ${BIG}`],
+    [`{"maximum":${BIG}}`, [], '1e999', `must be <= ${BIG}`],
+    ['{"maximum":9007199254740992}', ['9007199254740992'], BIG, 'must be <= 9007199254740992'],
+    [`{"minimum":${BIG}}`, [BIG, '1e999'], '9007199254740992', `must be >= ${BIG}`],
+    [`{"exclusiveMaximum":${BIG}}`, ['9007199254740992'], BIG, `must be < ${BIG}`],
+    ['{"exclusiveMinimum":0}', ['1e-400'], '-1e-400', 'must be > 0'],
+    [`{"const":${BIG}}`, [BIG, `${BIG}.0`], '9007199254740992', `must be equal to constant: ${BIG}`],
     [
       `{"enum":[1,{"a":[${BIG}]}]}`,
       ['1', `{"a":[${BIG}]}`],
-      [['{"a":[9007199254740992]}', `must be equal to one of the allowed values: [1,{"a":[${BIG}]}]`]],
+      '{"a":[9007199254740992]}',
+      `${ALLOWED}: [1,{"a":[${BIG}]}]`,
     ],
-    ['{"multipleOf":10}', ['12345678901234567890', '1e999'], [['12345678901234567891', 'must be multiple of 10']]],
-    ['{"multipleOf":0.01}', ['12345678901234567890.12'], [['12345678901234567890.123', 'must be multiple of 0.01']]],
+    ['{"multipleOf":10}', ['12345678901234567890', '1e999'], '12345678901234567891', 'must be multiple of 10'],
+    ['{"multipleOf":0.01}', ['12345678901234567890.12'], '12345678901234567890.123', 'must be multiple of 0.01'],
     [
       '{"uniqueItems":true}',
       [`[${BIG},9007199254740992]`, `[[${BIG}],[9007199254740995]]`],
-      [[`[${BIG},1,${BIG}]`, 'must NOT have duplicate items']],
+      `[${BIG},1,${BIG}]`,
+      TWICE,
     ],
-    [
-      '{"properties":{"maximum":{"type":"integer"},"const":{"maxLength":9223372036854775807}},"additionalProperties":false}',
-      [`{"maximum":${BIG}}`, '{"const":"text"}'],
-      [
-        [`{"maximum":1.5,"const":${BIG}}`, 'must be integer'],
-        [`{"other":${BIG}}`, 'must NOT have additional properties: other'],
-      ],
-    ],
-    [
-      '{"properties":{"a":{"items":{"$ref":"#/$defs/id"}}},"$defs":{"id":{"minimum":9007199254740993}}}',
-      [`{"a":[${BIG}]}`],
-      [[`{"a":[${BIG},9007199254740992]}`, `must be >= ${BIG}`]],
-    ],
+    [`{${nested}}`, [`{"maximum":${BIG}}`, '{"const":"text"}'], `{"maximum":1.5,"const":${BIG}}`, 'must be integer'],
+    [`{${nested},"additionalProperties":false}`, [], `{"other":${BIG}}`, 'must NOT have additional properties: other'],
+    [reference, [`{"a":[${BIG}]}`], `{"a":[${BIG},9007199254740992]}`, `must be >= ${BIG}`],
   ];
-  for (const [schema, right, wrong] of table) {
-    it(`${schema}`, () => {
+  for (const [schema, right, wrong, message] of table) {
+    it(`${schema} ${message}, ${wrong}`, () => {
       for (const payload of right) expect(messagesOf(schema, payload), payload).to.deep.equal([]);
-      for (const [payload, message] of wrong) expect(messagesOf(schema, payload), payload).to.deep.equal([message]);
+      expect(messagesOf(schema, wrong)).to.deep.equal([message]);
     });
   }
 
   it('finds the same id twice among thousands of them, within the time for a payload', () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `820982911946${100_000 + index}`);
     expect(messagesOf('{"uniqueItems":true}', `[${ids.join()}]`)).to.deep.equal([]);
-    expect(messagesOf('{"uniqueItems":true}', `[${ids.join()},${ids[3]}.0]`)).to.deep.equal([
-      'must NOT have duplicate items',
-    ]);
+    expect(messagesOf('{"uniqueItems":true}', `[${ids.join()},${ids[3]}.0]`)).to.deep.equal([TWICE]);
     const others = '"1",1,true,"true",null,"null",[1],["1"],{"a":1},{"a":"1"},{"a":1,"b":1}';
     expect(messagesOf('{"uniqueItems":true}', `[${BIG},${others},"${BIG}"]`)).to.deep.equal([]);
     for (const twice of ['"1"', 'true', 'null', '[1.0]', '{"b":1,"a":1}']) {

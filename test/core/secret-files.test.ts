@@ -81,13 +81,13 @@ describe('secrets in files', () => {
     const given = withSecretFiles({ R2_ACCESS_KEY_ID_FILE: file });
     const current = currentSecret(given, 'R2_ACCESS_KEY_ID', { isUsable: (text) => text !== 'wrong', freshMs: 0 });
     expect(current?.()).to.equal('first');
-    for (const [text, expected] of [
-      ['second\n', 'second'],
-      ['wrong', 'second'],
-      ['\n', 'second'],
-      ['third', 'third'],
-    ]) {
-      writeFileSync(file, text ?? '');
+    for (const [text, expected] of Object.entries({
+      'second\n': 'second',
+      wrong: 'second',
+      '\n': 'second',
+      third: 'third',
+    })) {
+      writeFileSync(file, text);
       expect(current?.(), text).to.equal(expected);
     }
     rmSync(file);

@@ -24,16 +24,8 @@ const SECRET = 'a secret of many letters';
 const NOW = 1_700_000_000_000;
 const KIBIBYTE = 1024;
 const PARTS = {
-  ...{
-    organizationSlug: 'o',
-    sourceSlug: 's',
-    below: '',
-    method: 'POST',
-    queryText: '',
-    headers: {},
-    rawHeaders: [],
-  },
-  ...{ clientAddress: '127.0.0.1', receivedAt: new Date(NOW) },
+  ...{ organizationSlug: 'o', sourceSlug: 's', below: '', method: 'POST', queryText: '', headers: {} },
+  ...{ rawHeaders: [], clientAddress: '127.0.0.1', receivedAt: new Date(NOW) },
 };
 
 const requestOf = ({ text, ...fields }: Parameters<typeof rawRequest>[0] & { text?: string }) =>

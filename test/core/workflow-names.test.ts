@@ -41,15 +41,13 @@ describe('names in Temporal', () => {
 
   it('with the prefix are in links to the Temporal UI', () => {
     const settings = readSettings({ HOOKYARD_TEMPORAL_PREFIX: 'a', TEMPORAL_UI_URL: 'https://temporal.example/' });
-    const link = workflowLinks(settings, { connectionOptions: { address: 'temporal:7233' }, namespace: 'shared' });
+    const temporal = { connectionOptions: { address: 'temporal:7233' }, namespace: 'shared' };
+    const link = workflowLinks(settings, temporal);
     expect(link(DELIVERY)).to.deep.equal({
       workflowId: `a.${DELIVERY}`,
       temporalUrl: `https://temporal.example/namespaces/shared/workflows/a.${DELIVERY}`,
     });
-    const without = workflowLinks(readSettings({}), {
-      connectionOptions: { address: 'temporal:7233' },
-      namespace: 'x',
-    });
+    const without = workflowLinks(readSettings({}), temporal);
     expect(without(DELIVERY)).to.deep.equal({ workflowId: DELIVERY, temporalUrl: null });
   });
 });

@@ -41,21 +41,20 @@ import { temporalLogger } from '../../worker/temporal/log.ts';
 // As long as the headers and the address of a request may be together; bodies are longer.
 const LENGTH = 32 * 1024;
 
+const KEYS = 'accessKeyId secretAccessKey accountKey serviceAccountKey sasToken';
+const WAREHOUSE_MEMBERS = `bucket region projectId accountId accountName containerName roleArn ${KEYS}`;
+/** An object with the same value for each name. */
+const every = (names: string, value: string) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
+const withQuery = (own: string, query: string) =>
+  deliveryUrl({ url: `https://a.example/?${own}`, forwardQuery: true, forwardPath: false }, { query, path: '' });
+
 /** What reads a text, and what it looks for in it. */
 const readers: Record<string, { units: readonly string[]; read: (text: string) => unknown }> = {
   'a query that is added to an address': {
     units: ['[', ']', '[]', '[a', '.', ';', '&', '&[', '%', '%u', '%25', '=', '+'],
-    read: (query) =>
-      deliveryUrl({ url: 'https://a.example/?b=1', forwardQuery: true, forwardPath: false }, { query, path: '' }),
+    read: (query) => withQuery('b=1', query),
   },
-  'the query of a destination': {
-    units: ['[', '&a', ';'],
-    read: (query) =>
-      deliveryUrl(
-        { url: `https://a.example/?${query}`, forwardQuery: true, forwardPath: false },
-        { query: 'b=1', path: '' },
-      ),
-  },
+  'the query of a destination': { units: ['[', '&a', ';'], read: (query) => withQuery(query, 'b=1') },
   'a query without its token': { units: ['&', 'a=&', '%'], read: (query) => withoutParameter(query, 'token') },
   'a path below a source': {
     units: ['/', '/.', '%', '%25', '%u', '%2f', ' ', '/a'],
@@ -126,24 +125,8 @@ const readers: Record<string, { units: readonly string[]; read: (text: string) =
   'the config of a warehouse': {
     units: ['/', 'a/', '.', '\\', '%', '0', '-', ':', '@'],
     read: (text) => {
-      const config = { bucket: text, region: text, prefix: `a${text}a`, endpoint: `https://${text}`, projectId: text };
-      const others = {
-        accountName: text,
-        containerName: text,
-        accessKeyId: text,
-        secretAccessKey: text,
-        roleArn: text,
-      };
-      return Object.values(warehouseConfigSchemas).map((schema) =>
-        schema.safeParse({
-          ...config,
-          ...others,
-          accountKey: text,
-          serviceAccountKey: text,
-          accountId: text,
-          sasToken: text,
-        }),
-      );
+      const config = { ...every(WAREHOUSE_MEMBERS, text), prefix: `a${text}a`, endpoint: `https://${text}` };
+      return Object.values(warehouseConfigSchemas).map((schema) => schema.safeParse(config));
     },
   },
   'a list of mail addresses': {
@@ -167,15 +150,7 @@ const readers: Record<string, { units: readonly string[]; read: (text: string) =
     read: (text) =>
       ['hmac_template', 'public_key', 'jwt', 'header_token', 'basic', 'query_token', 'body_token'].map((type) =>
         verificationConfigSchema.safeParse({
-          ...{
-            type,
-            secret: text,
-            template: text,
-            header: text,
-            path: text,
-            parameter: text,
-            jwksUrl: `https://${text}`,
-          },
+          ...{ ...every('secret template header path parameter', text), type, jwksUrl: `https://${text}` },
           ...(type === 'public_key' && { algorithm: 'rsa' }),
         }),
       ),
@@ -195,10 +170,7 @@ function verified(scheme: Scheme, text: string) {
   const body = Buffer.from(text);
   const request: RawRequest = {
     // Whatever the header is called.
-    headers: new Proxy<Record<string, string>>(
-      {},
-      { get: () => text, has: () => true, getOwnPropertyDescriptor: () => ANY_HEADER },
-    ),
+    headers: new Proxy({}, { get: () => text, has: () => true, getOwnPropertyDescriptor: () => ANY_HEADER }),
     ...{ method: 'POST', body, nowMs: 0, isRepeated: () => false, parsed: (parse) => parse(body) },
     ...{ url: () => `https://hooks.example/?${text}`, query: () => new URLSearchParams(text) },
   };

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { FREE_PORTS } from '../support/programs/npm-start.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -15,12 +16,8 @@ function start(role: 'api' | 'worker'): { child: ChildProcess; output: () => str
   const child = spawn(process.execPath, [join(project, role, 'main.ts')], {
     cwd: project,
     env: {
-      ...process.env,
+      ...{ ...process.env, ...FREE_PORTS, TEMPORAL_ADDRESS: NOBODY, LOG_LEVEL: 'info' },
       DATABASE_URL: `postgres://hookyard:secret@${NOBODY}/hookyard`,
-      TEMPORAL_ADDRESS: NOBODY,
-      HOOKYARD_PORT: '0',
-      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
-      LOG_LEVEL: 'info',
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

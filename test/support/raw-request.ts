@@ -1,4 +1,5 @@
-// A request as schemes read it (core/verification), with what a test says of it.
+// A request as schemes (core/verification) and filters read it, with what a test says of it.
+import type { FilteredRequest } from '../../core/filters/filter.ts';
 import type { RawRequest } from '../../core/verification/index.ts';
 
 export function rawRequest({
@@ -14,3 +15,9 @@ export function rawRequest({
     ...fields,
   };
 }
+
+export const filteredRequest = (payload: unknown): FilteredRequest => ({
+  ...{ method: 'POST', headers: {}, path: '' },
+  query: () => new URLSearchParams(),
+  payload: () => payload,
+});

@@ -105,12 +105,10 @@ export function commandLine(organization: Pick<TestOrganization, 'api' | 'token'
     });
     running.add(child);
     const text = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (part: string) => {
-      text.stdout += part;
-    });
-    child.stderr.setEncoding('utf8').on('data', (part: string) => {
-      text.stderr += part;
-    });
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (part: string) => {
+        text[name] += part;
+      });
     if (!inTerminal) child.stdin.end(input);
     const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
     const ended = once(child, 'close').then(([code, signal]: unknown[]): Ran => {

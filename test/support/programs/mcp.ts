@@ -51,12 +51,8 @@ function toldBy(result: CallToolResult): Told {
   const data = (result.structuredContent ?? {}) as Record<string, unknown>;
   // Clients that know no structured content get the same as text.
   if (second !== undefined) expect(JSON.parse(second)).to.deep.equal(data);
-  return {
-    isError: result.isError === true,
-    summary: first ?? '',
-    data,
-    size: Buffer.byteLength(JSON.stringify(result)),
-  };
+  const size = Buffer.byteLength(JSON.stringify(result));
+  return { isError: result.isError === true, summary: first ?? '', data, size };
 }
 
 const opened = new Set<Client>();
@@ -69,13 +65,9 @@ export async function startMcp(
 ): Promise<McpClient> {
   const client = new Client({ name: 'tests', version: '1.0.0' });
   opened.add(client);
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [BIN, 'mcp', ...args],
-      env: { HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token, ...env },
-    }),
-  );
+  const given = { HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token, ...env };
+  const command = { command: process.execPath, args: [BIN, 'mcp', ...args], env: given };
+  await client.connect(new StdioClientTransport(command));
   return callsOf(client);
 }
 

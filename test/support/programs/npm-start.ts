@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { waitFor } from '../../../local/wait.ts';
 
 export const START_DEADLINE_MS = 120_000;
+export const FREE_PORTS = {
+  ...{ HOOKYARD_PORT: '0', OTEL_EXPORTER_PROMETHEUS_PORT: '0', POSTGRES_PORT: '0' },
+  ...{ TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
+};
 
 /** One `npm start` (without npm's own process), on free ports by default. */
 export class Run {
@@ -23,19 +27,12 @@ export class Run {
     const inherited = Object.entries(process.env).filter(
       ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_(DIRECT_)?URL$)/.test(name),
     );
-    const ports = {
-      HOOKYARD_PORT: '0',
-      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
-      POSTGRES_PORT: '0',
-      TEMPORAL_PORT: '0',
-      TEMPORAL_UI_PORT: '0',
-    };
     this.child = spawn(process.execPath, ['local/bootstrap.js', 'local/main.ts'], {
       cwd: project,
       env: {
         ...Object.fromEntries(inherited),
         ...{ npm_lifecycle_event: '', LOG_LEVEL: 'warn', HOOKYARD_DATA_DIR: dataDir },
-        ...ports,
+        ...FREE_PORTS,
         ...settings,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,13 +1,6 @@
 // Senders that no provider of the registry is: how each signs, written apart from core/verification, and the
 // `verificationConfig` that describes it.
-import {
-  createHash,
-  createHmac,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign as signWith,
-} from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import type { Json } from '../api-client.ts';
 import type { Message, SentMessage } from './signer.ts';
 import { tokenOf } from './published-signers.ts';
@@ -59,8 +52,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
       ...{ type: 'hmac_template', header: 'X-Sender-Signature', template: '{timestamp}.{body}' },
       ...{ signaturePart: 'v1', timestampPart: 't', toleranceSeconds: 120 },
     },
-    secret: shared,
-    seconds: 120,
+    ...{ secret: shared, seconds: 120 },
     headers: ['x-sender-signature'],
     sign: (message, key) => {
       const mac = createHmac('sha256', key as string).update(bodyOf(message, seconds(message), '.'));
@@ -78,30 +70,23 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
       const secret = randomBytes(32).toString('base64');
       return { secret, key: secret };
     },
-    covers: 'address',
-    seconds: 300,
+    ...{ covers: 'address', seconds: 300 },
     headers: ['x-sender-mac', 'x-sender-id', 'x-sender-time'],
     sign: (message, key) => {
       const signed = bodyOf(message, `v2:POST:${message.url}\nm-1\n${message.nowMs}\n`);
-      const mac = createHmac('sha512', Buffer.from(key as string, 'base64'))
-        .update(signed)
-        .digest('base64url');
-      return {
-        headers: { 'x-sender-mac': `v1=x v2=${mac}`, 'x-sender-id': 'm-1', 'x-sender-time': String(message.nowMs) },
-      };
+      const mac = createHmac('sha512', Buffer.from(key as string, 'base64')).update(signed);
+      const named = { 'x-sender-id': 'm-1', 'x-sender-time': String(message.nowMs) };
+      return { headers: { 'x-sender-mac': `v1=x v2=${mac.digest('base64url')}`, ...named } };
     },
   },
   'an HMAC with a key in hex': {
     config: { type: 'hmac_template', algorithm: 'sha1', encoding: 'base64', secretEncoding: 'hex', header: 'X-Mac' },
     secret: shared,
     headers: ['x-mac'],
-    sign: ({ body }, key) => ({
-      headers: {
-        'x-mac': createHmac('sha1', Buffer.from(key as string, 'hex'))
-          .update(body)
-          .digest('base64'),
-      },
-    }),
+    sign: ({ body }, key) => {
+      const mac = createHmac('sha1', Buffer.from(key as string, 'hex')).update(body);
+      return { headers: { 'x-mac': mac.digest('base64') } };
+    },
   },
   'ECDSA as DER in base64': {
     config: {
@@ -113,7 +98,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
     headers: ['x-sender-signature', 'x-sender-time'],
     sign: (message, key) => {
       const time = new Date(message.nowMs).toISOString();
-      const signature = signWith('sha256', bodyOf(message, time), key as KeyObject).toString('base64');
+      const signature = sign('sha256', bodyOf(message, time), key as KeyObject).toString('base64');
       return { headers: { 'x-sender-signature': signature, 'x-sender-time': time } };
     },
   },
@@ -122,7 +107,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
     secret: () => pair(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }), 'der'),
     headers: ['x-sender-signature'],
     sign: ({ body }, key) => {
-      const signature = signWith('sha256', body, { key: key as KeyObject, dsaEncoding: 'ieee-p1363' });
+      const signature = sign('sha256', body, { key: key as KeyObject, dsaEncoding: 'ieee-p1363' });
       return { headers: { 'x-sender-signature': signature.toString('base64url') } };
     },
   },
@@ -131,7 +116,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
     secret: () => pair(generateKeyPairSync('ed25519'), 'raw'),
     headers: ['x-sender-signature'],
     sign: ({ body }, key) => ({
-      headers: { 'x-sender-signature': signWith(null, body, key as KeyObject).toString('hex') },
+      headers: { 'x-sender-signature': sign(null, body, key as KeyObject).toString('hex') },
     }),
   },
   RSA: {
@@ -139,13 +124,12 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
     secret: () => pair(generateKeyPairSync('rsa', { modulusLength: 2048 }), 'pem'),
     headers: ['x-sender-signature'],
     sign: ({ body }, key) => ({
-      headers: { 'x-sender-signature': signWith('sha256', body, key as KeyObject).toString('base64') },
+      headers: { 'x-sender-signature': sign('sha256', body, key as KeyObject).toString('base64') },
     }),
   },
   'a JSON Web Token by a shared secret, with the hash of the body': {
     config: { type: 'jwt', algorithm: 'HS256', header: 'X-Token', bodyHashClaim: 'body_sha256' },
-    secret: shared,
-    seconds: 300,
+    ...{ secret: shared, seconds: 300 },
     headers: ['x-token'],
     sign: ({ body, nowMs }, key) => ({
       headers: { 'x-token': hs256({ iat: Math.floor(nowMs / 1000), body_sha256: hash(body) }, key as string) },
@@ -157,15 +141,13 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
       ...{ audience: AUDIENCE, claims: { shop: 'one' }, toleranceSeconds: 600 },
     },
     secret: () => ({ secret: undefined, key: generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey }),
-    covers: 'nothing',
-    seconds: 600,
+    ...{ covers: 'nothing', seconds: 600 },
     headers: ['authorization'],
     sign: (message, key) => ({ headers: { authorization: `Bearer ${publishedToken(message, key as KeyObject)}` } }),
   },
   'a token in a header': {
     config: { type: 'header_token', header: 'X-Sender-Token', prefix: 'Token ' },
-    secret: shared,
-    covers: 'nothing',
+    ...{ secret: shared, covers: 'nothing' },
     headers: ['x-sender-token'],
     sign: (_message, key) => ({ headers: { 'x-sender-token': `Token ${String(key)}` } }),
   },
@@ -181,15 +163,13 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
   },
   'a token in the query': {
     config: { type: 'query_token', parameter: 'key' },
-    secret: shared,
-    covers: 'nothing',
+    ...{ secret: shared, covers: 'nothing' },
     headers: [],
     sign: (_message, key) => ({ headers: {}, query: `key=${String(key)}` }),
   },
   'a token in JSON': {
     config: { type: 'body_token', path: '$.auth.token' },
-    secret: shared,
-    covers: 'nothing',
+    ...{ secret: shared, covers: 'nothing' },
     headers: [],
     sign: ({ body }, key) => ({
       headers: {},
@@ -198,8 +178,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
   },
   'a token in a form': {
     config: { type: 'body_token', path: 'token' },
-    secret: shared,
-    covers: 'nothing',
+    ...{ secret: shared, covers: 'nothing' },
     headers: [],
     sign: (_message, key) => ({
       headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -44,9 +44,8 @@ export const partSigners: Record<string, Signer> = {
       const items = sent.notificationItems.map(({ NotificationRequestItem: item }) => {
         const { pspReference, originalReference = '', merchantAccountCode, merchantReference, amount } = item;
         const text = `${pspReference}:${originalReference}:${merchantAccountCode}:${merchantReference}:${amount.value}:${amount.currency}:${item.eventCode}:${item.success}`;
-        const hmacSignature = createHmac('sha256', Buffer.from(key as string, 'hex'))
-          .update(text)
-          .digest('base64');
+        const hmac = createHmac('sha256', Buffer.from(key as string, 'hex')).update(text);
+        const hmacSignature = hmac.digest('base64');
         return { NotificationRequestItem: { ...item, additionalData: { hmacSignature } } };
       });
       return { headers: {}, body: Buffer.from(JSON.stringify({ ...sent, notificationItems: items })) };
@@ -73,10 +72,8 @@ export const partSigners: Record<string, Signer> = {
     sign(message, key) {
       const timestamp = seconds(message);
       const value = randomBytes(25).toString('hex');
-      const hmac = createHmac('sha256', key as string)
-        .update(timestamp + value)
-        .digest('hex');
-      const signature = { timestamp, token: value, signature: hmac };
+      const hmac = createHmac('sha256', key as string).update(timestamp + value);
+      const signature = { timestamp, token: value, signature: hmac.digest('hex') };
       const sent = JSON.parse(message.body.toString()) as object;
       return { headers: {}, body: Buffer.from(JSON.stringify({ signature, ...sent })) };
     },

@@ -1,13 +1,6 @@
 // How each provider signs that publishes its keys, written a second time and apart from the registry, and where it
 // publishes them. The keys and certificates are made by the test.
-import {
-  createHash,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  randomUUID,
-  sign as signWith,
-} from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { certificateOf } from '../servers/certificates.ts';
 import type { KeyServer } from './key-server.ts';
@@ -52,7 +45,7 @@ const jwkOf = ({ id, publicKey }: SigningKey, alg: string) => ({
 /** A JSON Web Token; a signature of ECDSA stands in it as two numbers (RFC 7518, section 3.4). */
 export function tokenOf(header: object, claims: object, key: KeyObject): string {
   const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  const signature = signWith('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
+  const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
   return `${signed}.${signature.toString('base64url')}`;
 }
 
@@ -107,7 +100,7 @@ export function snsMessage(
   );
   const text = signed.map((name) => `${name}\n${members[name]}\n`).join('');
   const hash = members.SignatureVersion === '1' ? 'sha1' : 'sha256';
-  const Signature = signWith(hash, Buffer.from(text), key.privateKey).toString('base64');
+  const Signature = sign(hash, Buffer.from(text), key.privateKey).toString('base64');
   return {
     headers: { 'x-amz-sns-message-type': members.Type ?? '', 'x-amz-sns-topic-arn': topic },
     body: Buffer.from(JSON.stringify({ ...members, Signature })),
@@ -176,7 +169,7 @@ export const publishedSigners: Record<string, PublishedSigner> = {
       const headers = {
         'paypal-transmission-id': id,
         'paypal-transmission-time': time,
-        'paypal-transmission-sig': signWith('sha256', Buffer.from(signed), key.privateKey).toString('base64'),
+        'paypal-transmission-sig': sign('sha256', Buffer.from(signed), key.privateKey).toString('base64'),
         'paypal-cert-url': `https://api.paypal.com/v1/notifications/certs/CERT-${key.id}`,
         'paypal-auth-algo': 'SHA256withRSA',
       };

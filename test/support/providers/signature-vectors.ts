@@ -54,22 +54,12 @@ const SLACK_BODY =
   '&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN' +
   '&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
 
-function jefe(
-  algorithm: string,
-  encoding: 'hex' | 'base64' | 'base64url',
-  prefix: string,
-  hex: string,
-): SignatureVector {
-  return {
-    name: `hmac ${algorithm} ${encoding}${prefix && ` with prefix ${prefix}`} (RFC 4231 and 2202, test case 2)`,
-    config: hmacConfig({ secret: JEFE.secret, algorithm, encoding, prefix }),
-    body: JEFE.body,
-    nowMs: 0,
-    headers: { 'x-signature': prefix + Buffer.from(hex, 'hex').toString(encoding) },
-    signatureHeader: 'x-signature',
-    ...(prefix && { prefix }),
-  };
-}
+const jefe = (algorithm: string, encoding: BufferEncoding, prefix: string, hex: string): SignatureVector => ({
+  name: `hmac ${algorithm} ${encoding}${prefix && ` with prefix ${prefix}`} (RFC 4231 and 2202, test case 2)`,
+  config: hmacConfig({ secret: JEFE.secret, algorithm, encoding, prefix }),
+  ...{ body: JEFE.body, nowMs: 0, signatureHeader: 'x-signature', ...(prefix && { prefix }) },
+  headers: { 'x-signature': prefix + Buffer.from(hex, 'hex').toString(encoding) },
+});
 
 export const stripeVector: SignatureVector = {
   name: "stripe (the test data of Stripe's libraries)",

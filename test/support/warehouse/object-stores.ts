@@ -52,16 +52,8 @@ export async function startS3Server(region: string): Promise<StoreServer> {
     // Metadata in files of their own: not every file system has extended attributes.
     mkdirSync(join(folder, 'objects'));
     mkdirSync(join(folder, 'metadata'));
-    return [
-      ...keys,
-      '--port',
-      `127.0.0.1:${port}`,
-      '--quiet',
-      'posix',
-      '--sidecar',
-      join(folder, 'metadata'),
-      join(folder, 'objects'),
-    ];
+    const store = ['posix', '--sidecar', join(folder, 'metadata'), join(folder, 'objects')];
+    return [...keys, '--port', `127.0.0.1:${port}`, '--quiet', ...store];
   });
 }
 

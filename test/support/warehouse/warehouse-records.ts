@@ -10,17 +10,12 @@ const accountKey = serviceAccountKey();
 /** A complete config of each type. */
 export const warehouseConfigs: Readonly<Record<WarehouseType, Json>> = {
   s3: {
-    bucket: 'events',
-    region: 'eu-central-1',
-    accessKeyId: 'AKIAEXAMPLE',
-    secretAccessKey: 'the-secret-of-s3-0001',
+    ...{ bucket: 'events', region: 'eu-central-1' },
+    ...{ accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'the-secret-of-s3-0001' },
   },
   r2: {
-    bucket: 'events',
-    accountId: '0123456789abcdef0123456789abcdef',
-    region: 'auto',
-    accessKeyId: 'r2-key',
-    secretAccessKey: 'the-secret-of-r2-0002',
+    ...{ bucket: 'events', accountId: '0123456789abcdef0123456789abcdef', region: 'auto' },
+    ...{ accessKeyId: 'r2-key', secretAccessKey: 'the-secret-of-r2-0002' },
   },
   gcs: { bucket: 'events', projectId: 'hookyard-test', serviceAccountKey: accountKey },
   azure_blob: { accountName: 'hookyardtest', accountKey: AZURE_KEY, containerName: 'events' },

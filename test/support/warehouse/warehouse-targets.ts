@@ -78,9 +78,7 @@ export const providerCases: ProviderCase[] = [
       if (!answer.ok) throw new Error(`the bucket was not made: ${answer.status}`);
     },
     config: (url) => ({
-      bucket: BUCKET,
-      projectId: 'hookyard-test',
-      serviceAccountKey,
+      ...{ bucket: BUCKET, projectId: 'hookyard-test', serviceAccountKey },
       ...(url === undefined ? {} : { endpoint: url }),
     }),
     noBucket: { bucket: 'no-such-bucket' },
@@ -96,9 +94,7 @@ export const providerCases: ProviderCase[] = [
       await new ContainerClient(`${url}/${stores.AZURE_ACCOUNT}/${BUCKET}`, credential).create();
     },
     config: (url) => ({
-      accountName: stores.AZURE_ACCOUNT,
-      accountKey: stores.AZURE_KEY,
-      containerName: BUCKET,
+      ...{ accountName: stores.AZURE_ACCOUNT, accountKey: stores.AZURE_KEY, containerName: BUCKET },
       ...(url === undefined ? {} : { endpoint: `${url}/${stores.AZURE_ACCOUNT}` }),
     }),
     noBucket: { containerName: 'no-such-container' },
