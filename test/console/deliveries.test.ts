@@ -10,8 +10,13 @@ describeConsole('the console', ({ hookyard, records, receiver }) => {
     const { source, destination } = await records.pipe(endpoint.url, { destination: { name: 'Warehouse desk' } });
     const ids = await Promise.all(['1', '2', '3'].map((n) => records.accepted(source, `{"n":${n}}`)));
     await Promise.all(ids.map((id) => records.deliveryWith('failed', id)));
+    const issue = await until('the issue', async () => {
+      const path = `/api/issues?destinationId=${destination.id}`;
+      return (await hookyard.client.list<{ id: string }>(path)).data[0];
+    });
+    await onPage(`/issues/${issue.id}`, (page) => seen(page, /^Last response: HTTP 503 closed <b>today<\/b>$/));
     await onPage(`/deliveries?destinationId=${destination.id}&range=7d`, async (page) => {
-      await page.getByRole('button', { name: 'Failed', exact: true }).click();
+      await page.getByRole('button', { name: 'Failed, not replayed' }).click();
       await seen(page, '1–3 of 3');
       await page.keyboard.press('j');
       await page.keyboard.press('o');

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { choose, describeConsole, expectAccessible, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -76,13 +77,27 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('button', { name: 'Resume deliveries' }).click();
       await page
         .getByRole('dialog')
-        .getByText(/Retries automatically in/)
+        .getByText(/Retries a delivery in/)
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
       await seen(page, 'Circuit breaker closed for route Kiln route. 1 held delivery resumed.');
       await health.getByText('50.0% (1 of 2)').waitFor();
       await health.getByText('0 deliveries').nth(2).waitFor();
+    });
+  });
+
+  it('are held, not healthy, while a circuit breaker is open', async () => {
+    const endpoint = receiver.endpoint(503);
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(3, 60_000) },
+      route: breaker({ circuitFailureThreshold: 1 }),
+    });
+    await records.deliveryWith('circuit_open', await records.accepted(source, '{}'));
+    await onPage(`/destinations/${destination.id}`, async (page) => {
+      const health = page.getByRole('region', { name: 'Health' });
+      await health.getByText('Held', { exact: true }).nth(1).waitFor();
+      expect(await health.getByText('Healthy').count()).to.equal(0);
     });
   });
 

@@ -30,10 +30,13 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
       await page.getByRole('link', { name: 'First of many' }).waitFor();
       await page.getByRole('link', { name: '1 held delivery' }).first().waitFor();
       await seen(page, /^\d+ deliver(y|ies) held$/);
-      await page.getByRole('link', { name: /^Success rate .*held/ }).waitFor();
+      await page.getByRole('link', { name: /^Success rate \d.*held/ }).waitFor();
+      const line = page.getByRole('link', { name: /^Webhooks received / }).locator('polyline');
+      const heights = ((await line.getAttribute('points')) ?? '').split(' ').map((point) => point.split(',')[1]);
+      expect(new Set(heights).size, 'the sparkline is flat').to.be.above(1);
       await page.getByRole('link', { name: /^Deliveries waiting .*oldest/ }).waitFor();
       await seen(page, /Kiln that fails/);
-      await seen(page, /Retries automatically in 60 min/);
+      await seen(page, /Retries a delivery in 60 min/);
       await page.getByRole('button', { name: /^Time: / }).click();
       const times = (await page.getByRole('menuitem').allTextContents()).map((text) => text.replace('✓', ''));
       await page.keyboard.press('Escape');

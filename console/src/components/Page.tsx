@@ -1,9 +1,10 @@
 // The head of a page: its title, which the window has too, what can be done, and the lists beside it.
 import { ChevronLeftIcon } from './icons.tsx';
 import { Link, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import { mayWith, useCaller } from '../api/caller.tsx';
 import { pages } from '../pages/index.ts';
+import { CustomRange } from '../shell/later.ts';
 
 interface Props {
   title: string;
@@ -42,6 +43,9 @@ export function Page({ title, crumb, status, note, actions, children }: Props) {
         <div className="row">{actions}</div>
       </div>
       <Siblings />
+      <Suspense fallback={null}>
+        <CustomRange />
+      </Suspense>
       {children}
     </div>
   );

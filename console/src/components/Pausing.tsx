@@ -157,7 +157,7 @@ export function NextTry({ of: status }: { of: CircuitStatus }) {
   const at = Date.parse(openedAt ?? '') + cooldownSeconds * 1000;
   const left = Math.ceil((at - now) / 1000);
   if (!(left > 0)) return 'Trying again now';
-  return `Retries automatically in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
+  return `Retries a delivery in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
 }
 
 /** The answers are those of `followCircuit`. */
@@ -241,7 +241,14 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
       variant={variant}
       run={() => call('resetCircuit', { id })}
     >
-      <p>Closes the circuit breaker now instead of waiting for the next automatic retry.</p>
+      <p>
+        {mayCount && (
+          <>
+            <HeldCount kind="route" of={route} /> on route <Name id={id} name={route.name} />.{' '}
+          </>
+        )}
+        Closes the circuit breaker now instead of waiting for the next automatic retry.
+      </p>
       <p>
         Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and settings.{' '}
         {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}

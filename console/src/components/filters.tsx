@@ -151,7 +151,7 @@ export function Filters({ of, views = {} }: BarProps) {
   const nothing = Object.fromEntries(Object.keys(now).map((name) => [name, undefined]));
   const count = Object.keys(now).length;
   const hasFilter = count > 0;
-  // A view replaces what other views set, and keeps the other filters; a saved filter replaces all.
+  // A view replaces what other views set, and keeps the other filters; a saved filter and All replace all.
   const viewed = Object.fromEntries(
     Object.values(views)
       .flatMap(Object.keys)
@@ -159,7 +159,7 @@ export function Filters({ of, views = {} }: BarProps) {
   );
   const hasViews = Object.keys(views).length > 0;
   const chips = Object.entries({ All: {}, ...views, ...saved }).map(([label, view]) => {
-    const replaced = label in saved || !hasViews ? nothing : viewed;
+    const replaced = label in saved || label === 'All' ? nothing : viewed;
     return { label, search: { ...replaced, ...view } as Search };
   });
   const isNow = (search: Search) => Object.entries(search).every(([name, value]) => now[name] === value);

@@ -79,7 +79,7 @@ export function RecordField({ list, description, required = false, value, isLazy
       clearable={!required}
       onDropdownOpen={() => setOpened(true)}
       nothingFoundMessage={isLoading ? 'Loading…' : 'No results'}
-      data={isKnown ? choices : [...choices, { value, label: value }]}
+      data={isKnown ? choices : [...choices, { value, label: isLoading ? 'Loading…' : value }]}
     />
   );
 }
@@ -98,7 +98,7 @@ interface ManyProps {
 
 /** Several records by their names, in the order in which they were chosen. */
 export function RecordsField({ list, description, most, leaveOut, value, ...props }: ManyProps) {
-  const { choices, note } = useChoices(list, leaveOut);
+  const { choices, note, isLoading } = useChoices(list, leaveOut);
   const unknown = value.filter((id) => !choices.some((choice) => choice.value === id));
   return (
     <MultiSelect
@@ -108,7 +108,7 @@ export function RecordsField({ list, description, most, leaveOut, value, ...prop
       searchable
       maxValues={most}
       nothingFoundMessage="No results"
-      data={[...choices, ...unknown.map((id) => ({ value: id, label: id }))]}
+      data={[...choices, ...unknown.map((id) => ({ value: id, label: isLoading ? 'Loading…' : id }))]}
     />
   );
 }

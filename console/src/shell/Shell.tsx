@@ -1,6 +1,6 @@
 // What is around every page: sidebar, search, time range and zone, who is signed in, and whether the API answers.
 import { refetch } from '../api/queries.ts';
-import { CustomRange, KeysDialog, openPalette, Palette } from './later.ts';
+import { KeysDialog, openPalette, Palette } from './later.ts';
 import { isTyping } from './typing.ts';
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -65,7 +65,6 @@ export function Shell() {
       <main id="page">
         <ConnectionLost />
         <Suspense fallback={<Loading />}>
-          <CustomRange />
           <Outlet />
         </Suspense>
       </main>

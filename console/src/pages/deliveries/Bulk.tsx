@@ -1,6 +1,6 @@
 // An action on many deliveries: how many first, then at which rate, then how far it is, and how it ended. It runs in
 // this tab and says so; it can be stopped.
-import { Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
+import { Box, Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import {
   actOnChosen,
@@ -15,6 +15,8 @@ import { askAgain } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { countText, durationText, plural } from '../../format.ts';
 
+/** Per second: fewer deliveries than that need no limit. */
+const DEFAULT_RATE = 20;
 /** Below that, nobody closes the tab. */
 const LONG_MS = 5000;
 const WORDS: Record<BulkAction, { title: string; verb: string; done: string; what: string; none: string }> = {
@@ -51,7 +53,7 @@ interface Props {
 
 export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   const [total, setTotal] = useState<number | null>(chosen?.length ?? null);
-  const [perSecond, setPerSecond] = useState(20);
+  const [perSecond, setPerSecond] = useState(DEFAULT_RATE);
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const stop = useRef(new AbortController());
@@ -86,14 +88,16 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
           <Text>
             <strong data-count={total}>{plural(total, 'delivery')}</strong> will be {done}. {what}
           </Text>
-          <NumberInput
-            label="Rate limit (per second)"
-            value={perSecond}
-            min={1}
-            max={100}
-            onChange={(value) => setPerSecond(Math.min(100, Math.max(1, Number(value) || 1)))}
-            my="sm"
-          />
+          {total > DEFAULT_RATE && (
+            <NumberInput
+              label="Rate limit (per second)"
+              value={perSecond}
+              min={1}
+              max={100}
+              onChange={(value) => setPerSecond(Math.min(100, Math.max(1, Number(value) || 1)))}
+              my="sm"
+            />
+          )}
           {(total / perSecond) * 1000 > LONG_MS && (
             <Text size="xs" c="dimmed">
               This takes about {durationText((total / perSecond) * 1000)}. Keep this tab open until it finishes.
@@ -102,7 +106,11 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
         </>
       )}
       {progress && <Shown progress={progress} done={done} />}
-      {progress && action === 'replay' && <Outcome where={placeIn(filter)} since={since} onSee={onClose} />}
+      {progress && action === 'replay' && (
+        <Box mt="sm">
+          <Outcome where={placeIn(filter)} since={since} onSee={onClose} />
+        </Box>
+      )}
       <Group justify="end" mt="md">
         {isRunning ? (
           <Button variant="default" onClick={() => stop.current.abort()}>

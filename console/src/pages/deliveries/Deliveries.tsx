@@ -29,12 +29,13 @@ const FILTERS = [
   { name: 'sourceId', label: 'Source', kind: 'record', list: 'listSources', isMore: true },
   { name: 'codeClass', label: 'Response', kind: 'one', choices: RESPONSES, isMore: true },
   { name: 'lane', label: 'Lane', kind: 'one', choices: LANE_NAMES, isMore: true },
-  { name: 'isReplay', label: 'Created by replay', kind: 'flag', isMore: true },
+  { name: 'isReplay', label: 'Is a replay', kind: 'flag', isMore: true },
   { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
 ] as const satisfies Filter[];
 const VERBS: Record<BulkAction, string> = { retry: 'Retry', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
-  Failed: { status: 'failed', replayed: 'false' },
+  Failed: { status: 'failed' },
+  'Failed, not replayed': { status: 'failed', replayed: 'false' },
   Retrying: { status: 'retrying' },
   Held: { status: 'circuit_open' },
   Delivered: { status: 'delivered' },

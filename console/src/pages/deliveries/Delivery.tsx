@@ -264,7 +264,7 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
     ['DNS', timings.dns],
     ['connect', timings.connect],
     ['TLS', timings.tls],
-    ['first byte', timings.firstByte],
+    ['wait', timings.firstByte],
   ].flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${durationText(Number(ms))}`]));
   if (connection) parts.push(`${connection.address}:${connection.port}${connection.reused ? ' (reused)' : ''}`);
   return <p className="small quiet">{parts.join(' · ')}</p>;
@@ -314,7 +314,7 @@ function Actions({ delivery: { id, status, waitsFor, replayedBy, temporalUrl } }
     <>
       {menu}
       {isOpen(status)
-        ? button('Cancel', cancel, 'default')
+        ? button('Cancel delivery', cancel, 'default')
         : replayedBy === null && button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}
       {status === 'retrying' && waitsFor === null && button('Retry now', retry)}
     </>

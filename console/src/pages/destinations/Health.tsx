@@ -1,5 +1,4 @@
 // How well a destination accepts deliveries, what waits for it, and what it answered lately.
-import type { DestinationHealth } from '@hookyard/client';
 import { useQuery } from '@tanstack/react-query';
 import { useMay } from '../../api/caller.tsx';
 import { call, type Input } from '../../api/client.ts';
@@ -32,7 +31,14 @@ function useHealth(id: string) {
       Promise.all(
         (maySee ? WAITING : []).map(async ([status, label]) => {
           const pagination = await totalOf({ destinationId: id, status });
-          return pagination && { status, label, count: plural(pagination.total, 'delivery', totalText(pagination)) };
+          return (
+            pagination && {
+              status,
+              label,
+              total: pagination.total,
+              count: plural(pagination.total, 'delivery', totalText(pagination)),
+            }
+          );
         }),
       ),
       maySee
@@ -69,7 +75,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
         answer.data && (
           <>
             <span className="quiet">{reasonText(answer.data)}</span>
-            <Status of={answer.data.health.status} />
+            <Status of={stateOf(answer.data)} />
           </>
         )
       }
@@ -110,13 +116,22 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
 }
 
 /** `5 (2 not replayed)`. The two are counted over windows of their own: no difference of them is shown. */
-const failedText = (failed: number, left: Total | null): string =>
-  left && left.total > 0 && left.total <= failed
-    ? `${countText(failed)} (${left.total === failed ? '' : `${totalText(left)} `}not replayed)`
-    : countText(failed);
+function failedText(failed: number, left: Total | null): string {
+  if (left === null || left.total > failed) return countText(failed);
+  const which = left.total === 0 ? 'none' : left.total === failed ? '' : totalText(left);
+  return `${countText(failed)} (${which} not replayed)`.replace('( ', '(');
+}
+
+type Answer = Pick<NonNullable<ReturnType<typeof useHealth>['data']>, 'health' | 'waiting' | 'left'>;
+
+/** What is held has failed, or would fail: a destination is not healthy meanwhile. */
+const stateOf = ({ health, waiting }: Answer) =>
+  health.status !== 'failing' && waiting.some(({ status, total }) => status === 'circuit_open' && total > 0)
+    ? 'circuit_open'
+    : health.status;
 
 /** Why it is degraded or failing. */
-function reasonText({ health, left }: { health: DestinationHealth; left: Total | null }): string {
+function reasonText({ health, left }: Answer): string {
   if (health.status !== 'degraded' && health.status !== 'failing') return '';
   const failed = `${countText(health.failedDeliveries)} of ${countText(health.totalDeliveries)} failed recently`;
   return left?.total === 0 ? `${failed}, none left to replay` : failed;

@@ -4,9 +4,12 @@ import type { Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { AGAIN_MS, useAsk } from '../../api/queries.ts';
-import { Name, PageLink } from '../../components/ui.tsx';
-import { countText, plural, totalText } from '../../format.ts';
-import { canRetry, occurrencesOf } from '../../words/issues.ts';
+import { Mono, Name, PageLink } from '../../components/ui.tsx';
+import { countText, plural, shortened, totalText } from '../../format.ts';
+import { canRetry } from '../../words/issues.ts';
+
+/** Characters of a response. */
+const MOST_SHOWN = 300;
 
 /**
  * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one look
@@ -38,7 +41,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)}. Those held by a circuit breaker are also sent once an automatic retry succeeds; each retry counts as an attempt.`,
+      `Resume the ${plural(held.total, 'held delivery', held.count)} (button above). Until then, an open circuit breaker retries one delivery at a time, which counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}
@@ -60,10 +63,9 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
       {total > 0 && (
         <p>
           {plural(total, 'delivery')} affected: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}
-          {issue.kind === 'delivery_failing' &&
-            ` · ${occurrencesOf(issue)}${held ? ', some by deliveries now held' : ''}`}
         </p>
       )}
+      {issue.sampleDeliveryId !== null && <LastResponse id={issue.sampleDeliveryId} />}
       <ol className="steps">
         {steps.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a kind stay the same
@@ -82,6 +84,18 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
           : 'The issue resolves automatically after a success and a minute without failures.'}
       </p>
     </div>
+  );
+}
+
+/** What the destination said: often the cause. */
+function LastResponse({ id }: { id: string }) {
+  const { data } = useAsk('getDelivery', { id }, { enabled: useMay('deliveries:read') });
+  const last = data?.attempts.at(-1);
+  if (!last?.responseBody) return null;
+  return (
+    <p>
+      Last response: HTTP {last.statusCode} <Mono text={shortened(last.responseBody, MOST_SHOWN)} />
+    </p>
   );
 }
 

@@ -55,7 +55,7 @@ function expiryOf({ expiresAt, lastDay }: Values, zone: Zone): Date {
 export function NewKey() {
   const [made, setMade] = useState<NewApiKey | null>(null);
   return (
-    <Page title="New API key" crumb={{ to: '/api-keys', label: 'API keys' }}>
+    <Page title={made ? plain(made.name) : 'New API key'} crumb={{ to: '/api-keys', label: 'API keys' }}>
       {made ? <Made of={made} /> : <Form onMade={setMade} />}
     </Page>
   );
@@ -149,7 +149,8 @@ function Made({ of: key }: { of: NewApiKey }) {
         <Facts isWide of={facts} />
         {isPrivate(consoleUrl) && (
           <p className="small quiet">
-            The console URL is not reachable from the internet. Ask the operator for one that your colleague can reach.
+            The console URL is not reachable from the internet. If your colleague cannot open it, ask whoever runs this
+            Hookyard server for another URL.
           </p>
         )}
         <Code className="anywhere" aria-label="API key">

@@ -44,24 +44,26 @@ export function Settings() {
             </Button>
           }
         >
-          <Facts
-            isWide
-            of={[
-              ['Name', <bdi key="key">{plain(key.name)}</bdi>],
-              ['Scopes', key.scopes.join(', ')],
-              ['Allowed addresses', key.allowedAddresses?.join(', ') ?? 'Any'],
-              ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} exact />],
-            ]}
-          />
-          {isAdministrator && (
-            <p className="quiet">
-              To give a colleague access,{' '}
-              <PageLink to="/api-keys/new" search={{}}>
-                create an API key
-              </PageLink>{' '}
-              for them.
-            </p>
-          )}
+          <div className="stack">
+            <Facts
+              isWide
+              of={[
+                ['Name', <bdi key="key">{plain(key.name)}</bdi>],
+                ['Scopes', key.scopes.join(', ')],
+                ['Allowed addresses', key.allowedAddresses?.join(', ') ?? 'Any'],
+                ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} exact />],
+              ]}
+            />
+            {isAdministrator && (
+              <p className="quiet">
+                To give a colleague access,{' '}
+                <PageLink to="/api-keys/new" search={{}}>
+                  create an API key
+                </PageLink>{' '}
+                for them.
+              </p>
+            )}
+          </div>
         </Card>
       </div>
       {mayRoutes && <Recipients />}

@@ -15,15 +15,12 @@ const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
 type Point = Metrics['series'][number]['points'][number];
 const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
   points.reduce((sum, point) => sum + (point[member] ?? 0), 0);
-const rateOf = (points: Point[]): number | null => {
+/** @param waiting deliveries that have failed so far: they are held or retrying */
+const rateOf = (points: Point[], waiting = 0): number | null => {
   const good = sumOf(points, 'delivered');
-  const ended = good + sumOf(points, 'failed') + sumOf(points, 'notSent');
-  return ended === 0 ? null : (100 * good) / ended;
+  const all = good + sumOf(points, 'failed') + sumOf(points, 'notSent') + waiting;
+  return all === 0 ? null : (100 * good) / all;
 };
-
-/** 100 only where no delivery is left to succeed. */
-const rateText = (rate: number | null, isWaiting: boolean): string =>
-  rate === null || (rate === 100 && isWaiting) ? '–' : percentText(rate);
 
 /** A metric over the range, and over the one before: of 30 days there is none before. */
 function usePeriods(metric: Metrics['metric'], range: RangeName) {
@@ -36,7 +33,9 @@ function usePeriods(metric: Metrics['metric'], range: RangeName) {
   const points = data?.series[0]?.points ?? [];
   const isNow = ({ at }: Point) => at >= begin;
   const times: number[] = [];
-  for (let at = Date.parse(begin); data && at < Date.parse(data.to); at += stepOfBoth * 1000) times.push(at);
+  const stepMs = stepOfBoth * 1000;
+  const first = Math.ceil(Date.parse(begin) / stepMs) * stepMs;
+  for (let at = first; data && at < Date.parse(data.to); at += stepMs) times.push(at);
   const byTime = new Map(points.map((point) => [Date.parse(point.at), point]));
   return {
     error,
@@ -53,11 +52,14 @@ export function Stats({ range }: { range: RangeName }) {
   const waiting = [
     { name: 'held', total: useWaiting('circuit_open').data?.pagination },
     { name: 'retrying', total: useWaiting('retrying').data?.pagination },
-  ].flatMap(({ name, total }) => (total && total.total > 0 ? [`${totalText(total)} ${name}`] : []));
+  ].flatMap(({ name, total }) => (total && total.total > 0 ? [{ name, total }] : []));
   const error = events.error ?? deliveries.error;
   if (error) return <Failed error={error} />;
   const received = sumOf(events.now, 'events');
-  const rate = rateOf(deliveries.now);
+  const rate = rateOf(
+    deliveries.now,
+    waiting.reduce((sum, { total }) => sum + total.total, 0),
+  );
   const rateBefore = deliveries.before && rateOf(deliveries.before);
   return (
     <section className="stats" aria-label="Key metrics">
@@ -74,11 +76,11 @@ export function Stats({ range }: { range: RangeName }) {
       <Stat
         title="Success rate"
         to="/deliveries"
-        value={rateText(rate, waiting.length > 0)}
+        value={rate === null ? '–' : percentText(rate)}
         isWarning={waiting.length > 0}
         note={
           waiting.length > 0 ? (
-            <span className="warn">{waiting.join(', ')}</span>
+            <span className="warn">{waiting.map(({ name, total }) => `${totalText(total)} ${name}`).join(', ')}</span>
           ) : (
             rate !== null &&
             rateBefore != null && <Change {...{ range, now: rate, before: rateBefore }} isPoints isGoodUp />

@@ -5,7 +5,7 @@ import { useAll } from '../../api/lists.ts';
 import { isPrivate } from '../../api/urls.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { Card, copy, Facts } from '../../components/ui.tsx';
+import { Callout, Card, copy, Facts } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 
 export function Connect({ source }: { source: Source }) {
@@ -31,10 +31,10 @@ export function Connect({ source }: { source: Source }) {
           )}
         </div>
         {isPrivate(url) && (
-          <p className="small quiet">
-            Not reachable from the internet. The operator can set <code>HOOKYARD_PUBLIC_URL</code> to a public URL, such
-            as a tunnel URL.
-          </p>
+          <Callout tone="warn" title="Not reachable from the internet">
+            Senders outside this network cannot use this URL. For a public URL, such as a tunnel URL, whoever runs this
+            Hookyard server must set <code>HOOKYARD_PUBLIC_URL</code>.
+          </Callout>
         )}
         {url.includes('•') && (
           <p className="small quiet">The full URL requires the sources:write or secrets:read scope.</p>

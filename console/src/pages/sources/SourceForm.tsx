@@ -3,6 +3,7 @@ import { NativeSelect, Select } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
 import { useCaller } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
+import { isPrivate } from '../../api/urls.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
@@ -10,6 +11,7 @@ import { choicesOf } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
 import {
+  bestFirst,
   type Form,
   type Key,
   members,
@@ -35,7 +37,7 @@ const { New, Edit, Settings } = recordPages<typeof members, Source>({
         path: 'slug',
         label: 'Slug',
         help: isNew
-          ? `Ingest URL: ${ingestUrl}/${values.slug || slugOf(values.name) || '<slug>'}`
+          ? `Ingest URL: ${ingestUrl}/${values.slug || slugOf(values.name) || '<slug>'}${isPrivate(ingestUrl) ? ' (not reachable from the internet)' : ''}`
           : 'Part of the ingest URL.',
         placeholder: slugOf(values.name),
         isFixed: !isNew,
@@ -123,6 +125,7 @@ function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
         label="Provider"
         required
         searchable
+        filter={bestFirst}
         nothingFoundMessage="No results. Use HMAC instead."
         value={provider || null}
         error={form.errors.provider && (provider === '' ? 'Choose a provider' : form.errors.provider)}

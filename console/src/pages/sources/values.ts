@@ -1,4 +1,5 @@
 // A source as its form holds it, and back as the API takes it.
+import type { OptionsFilter } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Provider, Source, SourceHandshake, VerificationConfig } from '@hookyard/client';
 import { type Member, optional, asStored, type ValuesOf } from '../../forms/members.ts';
@@ -189,6 +190,16 @@ export const providerChoices = (providers: readonly Provider[] = []) =>
   providers
     .map(({ name, title }) => ({ value: name, label: title }))
     .toSorted((one, other) => one.label.localeCompare(other.label));
+
+/** What begins with the text that was typed comes first. */
+export const bestFirst: OptionsFilter = ({ options, search }) => {
+  const wanted = search.trim().toLowerCase();
+  const placeIn = (option: (typeof options)[number]) =>
+    'label' in option ? option.label.toLowerCase().indexOf(wanted) : -1;
+  return options
+    .filter((option) => placeIn(option) !== -1)
+    .toSorted((one, other) => Number(placeIn(one) > 0) - Number(placeIn(other) > 0));
+};
 
 /** How a source verifies who sends. @param providers that name themselves; without them the id stands for the name */
 export function verifiedBy(source: Source, providers: readonly Provider[] = []): string {

@@ -55,6 +55,7 @@ export function Arrived({ id }: { id: string }) {
       {data?.deliveries?.slice(-MOST_DELIVERIES).map((delivery) => (
         <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
           {delivery.statusCode ? `Response ${delivery.statusCode}` : plain(delivery.error ?? 'Delivery in progress')}
+          {delivery.destination.name !== null && ` from ${plain(delivery.destination.name)}`}
         </Link>
       ))}
     </div>

@@ -11,7 +11,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Card, copy } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
-import { providerChoices } from '../sources/values.ts';
+import { bestFirst, providerChoices } from '../sources/values.ts';
 import { Arrivals, useArrivals } from './Arrivals.tsx';
 import { Send } from './Send.tsx';
 import { createAll, type FirstValues, type Made, setBroken } from './setup.ts';
@@ -178,6 +178,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
         nothingFoundMessage="No results"
         value={values.provider || null}
         onChange={(name) => set({ provider: name ?? '', secret: '', verifyToken: '' })}
+        filter={bestFirst}
         data={providerChoices(providers.data?.records)}
       />
       {provider && <Credentials provider={provider} values={values} set={set} />}
