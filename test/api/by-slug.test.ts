@@ -30,7 +30,7 @@ const ofSources: Omit<Kind, 'path'> = {
     },
     { name: 'Orders of the shop' },
   ],
-  defaults: { ...undescribed, allowPaths: false, enabled: true, idempotencyKey: null },
+  defaults: { ...undescribed, allowPaths: false, enabled: true, idempotencyKey: null, handshake: null },
   kept: { verificationConfig: { type: 'github' }, concealed: true, ingestToken: 'required' },
 };
 

@@ -104,6 +104,7 @@ describe('Credentials of destinations', () => {
     ['a token with a line break', { authType: 'bearer', authConfig: { token: 'a\r\nb' } }, 'authConfig.token'],
     ['a signing secret without whsec_', { signingSecret: 'secret' }, 'signingSecret'],
     ['a header value that is no text', { headers: { 'X-A': 5 } }, 'headers.X-A'],
+    ['a Host header', { headers: { Host: 'evil' } }, 'headers.Host'],
   ];
   for (const [what, members, path] of wrong) {
     it(`answers 400 to ${what}`, async () => {

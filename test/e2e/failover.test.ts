@@ -93,6 +93,17 @@ describe('failover', () => {
     expect([bad, second, third].map(({ requests }) => requests.length)).to.deep.equal([1, 2, 1]);
   });
 
+  it('replays to where the route leads now: to the primary destination first', async () => {
+    const [recovering, good] = [receiver.endpoint(500, 200), receiver.endpoint(200)];
+    const { source } = await pipe({ endpoint: recovering }, [{ endpoint: good }]);
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('delivered', eventId);
+    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
+    await until('the replay to arrive', () => recovering.requests.length === 2);
+    await records.eventWith('delivered', eventId);
+    expect(good.requests, 'only that of the first time').to.have.length(1);
+  });
+
   for (const way of [
     'the event',
     'the delivery that failed over',

@@ -234,7 +234,7 @@ describe('sources with a provider', () => {
       const withoutToken = { ...hidden, webhookUrl: hidden.webhookUrl.slice(0, hidden.webhookUrl.lastIndexOf('/')) };
       const missing = { ...plain, webhookUrl: `${plain.webhookUrl}-2` };
       for (const source of [plain, github, disabled, withoutToken, missing]) {
-        for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+        for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE']) {
           const reply = await ask(source, method, { query: 'challenge=abc&validationToken=abc' });
           expect([method, reply.status, reply.headers.get('allow')]).to.deep.equal([method, 405, 'POST, PUT, PATCH']);
         }
