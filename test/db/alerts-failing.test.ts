@@ -145,7 +145,7 @@ describe('alerts that do not arrive', () => {
     expect(await round()).to.have.length(9);
   });
 
-  function about(message: DueMessage | undefined): Promise<string | undefined> {
+  function about(message: DueMessage | undefined): Promise<string> {
     return selectValue<string>(pool)`select failing_channel_id as id from messages
       where organization_id = ${message?.organizationId} and id = ${message?.messageId}`;
   }

@@ -5,7 +5,7 @@ import type { NewEvent } from '../../../db/hot-path/store-events.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { ever } from '../../../db/ledger/entries.ts';
 import { insertSource } from './own-database.ts';
-import { selectValue } from './sql.ts';
+import { findValue } from './sql.ts';
 
 export interface EventOwner {
   organizationId: string;
@@ -18,7 +18,7 @@ export const addOwner = (pool: Pool): Promise<EventOwner> => insertSource(pool, 
 /** The version of the organization's configuration; every change of a record raises it. */
 export async function configVersion(pool: Pool, { organizationId }: EventOwner): Promise<number> {
   return (
-    (await selectValue<number>(pool)`
+    (await findValue<number>(pool)`
       select config_version as version from organizations where id = ${organizationId}`) ?? 0
   );
 }

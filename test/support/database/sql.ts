@@ -22,10 +22,22 @@ export const selectColumn =
   async (...statement: Statement): Promise<Value[]> =>
     (await selectRows<Record<string, Value>>(db)(...statement)).map((row) => Object.values(row)[0] as Value);
 
-/** The first column of the first row; undefined: there is no row. */
+/**
+ * The first column of the first row.
+ * @throws Error when there is no row
+ */
 export const selectValue =
   <Value>(db: Queryable) =>
-  async (...statement: Statement): Promise<Value> =>
-    (await selectColumn<Value>(db)(...statement))[0] as Value;
+  async (...statement: Statement): Promise<Value> => {
+    const values = await selectColumn<Value>(db)(...statement);
+    if (values.length === 0) throw new Error(`no row: ${statement[0].join('?')}`);
+    return values[0] as Value;
+  };
+
+/** The first column of the first row; null: there is no row. */
+export const findValue =
+  <Value>(db: Queryable) =>
+  async (...statement: Statement): Promise<Value | null> =>
+    (await selectColumn<Value>(db)(...statement))[0] ?? null;
 
 type Statement = [texts: TemplateStringsArray, ...values: unknown[]];

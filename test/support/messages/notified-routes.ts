@@ -7,7 +7,7 @@ import { type Endpoint, type Receiver, startReceiver } from '../receiver.ts';
 import { onceMore, Records, type RouteView, type SourceView } from '../records.ts';
 import type { Service } from '../service.ts';
 import { until } from '../until.ts';
-import { execute, selectRows, selectValue } from '../database/sql.ts';
+import { execute, findValue, selectRows, selectValue } from '../database/sql.ts';
 
 export const FROM = 'hookyard@sender.example';
 export const BODY = '{"secretOrder":42}';
@@ -126,7 +126,7 @@ export class NotifiedRoutes {
   /** How many mails of a route have failed in a row, as issues count them. */
   async failedMails(routeId: string): Promise<number> {
     return (
-      (await selectValue<number>(this.testInstance.pool)`select failures::int from issue_streaks
+      (await findValue<number>(this.testInstance.pool)`select failures::int from issue_streaks
         where kind = 'notification_failing' and route_id = ${routeId}`) ?? 0
     );
   }

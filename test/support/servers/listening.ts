@@ -3,10 +3,13 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTEN = '0A';
 
-/** @returns none of a process that has ended; null where there is no `/proc` */
+/**
+ * @returns null where there is no `/proc`
+ * @throws Error when the process has ended
+ */
 export function listeningPorts(pid: number): number[] | null {
   if (process.platform !== 'linux') return null;
-  const own = new Set(filesOf(pid).map((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(pid, fd))?.[1]));
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(pid, fd))?.[1]));
   const ports = ['tcp', 'tcp6'].flatMap((table) =>
     readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
       .trim()
@@ -18,14 +21,6 @@ export function listeningPorts(pid: number): number[] | null {
       }),
   );
   return [...new Set(ports)];
-}
-
-function filesOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`);
-  } catch {
-    return [];
-  }
 }
 
 /** A file that was closed meanwhile leads nowhere. */
