@@ -65,7 +65,27 @@ describe('the address of a delivery', () => {
 
   it('never leaves the path of the destination, whatever path a source has taken', () => {
     const part = fc.oneof(
-      fc.constantFrom(...'. .. / \\ % 2e 2f 5c 25 u002f u002e ; ‥ ． ／ %c0%ae ? #'.split(' '), ' '),
+      fc.constantFrom(
+        '.',
+        '..',
+        '/',
+        '\\',
+        '%',
+        '2e',
+        '2f',
+        '5c',
+        '25',
+        'u002f',
+        'u002e',
+        ';',
+        '‥',
+        '．',
+        '／',
+        '%c0%ae',
+        '?',
+        '#',
+        ' ',
+      ),
       fc.string({ unit: 'binary', maxLength: 3 }),
     );
     const path = fc.array(part, { maxLength: 12 }).map((parts) => `/${parts.join('')}`);
@@ -137,8 +157,23 @@ describe('a path below a source', () => {
     it(`is not ${path.slice(0, 40)}`, () => expect(pathProblem(path)).to.match(problem));
   }
 
-  const good = '/ /a /a/b/ /... /..a /a..b /100%25 /50%25-off /%25%25 /%C3%A9t%C3%A9 /a:b@c /a;v=1'.split(' ');
-  for (const path of ['', ...good, `/'"<>|^{}[]\`~!$&()*+,-.=@_`]) {
+  const good = [
+    '',
+    '/',
+    '/a',
+    '/a/b/',
+    '/...',
+    '/..a',
+    '/a..b',
+    '/100%25',
+    '/50%25-off',
+    '/%25%25',
+    '/%C3%A9t%C3%A9',
+    '/a:b@c',
+    '/a;v=1',
+    `/'"<>|^{}[]\`~!$&()*+,-.=@_`,
+  ];
+  for (const path of good) {
     it(`may be ${path || 'missing'}`, () => expect(pathProblem(path)).to.equal(null));
   }
 });

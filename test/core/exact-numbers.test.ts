@@ -84,11 +84,29 @@ describe('exact numbers', () => {
   });
 
   it('are numbers wherever a double prints the same value', () => {
-    const exact = '0 -0 1.0 1e3 0.1 9007199254740992 123456789012345680000 1e23 1e-7 5e-324'.split(' ');
+    const exact = [
+      '0',
+      '-0',
+      '1.0',
+      '1e3',
+      '0.1',
+      '9007199254740992',
+      '123456789012345680000',
+      '1e23',
+      '1e-7',
+      '5e-324',
+    ];
     for (const text of exact) expect(parseExact(text), text).to.equal(Number(text));
-    const others =
-      '9007199254740993 0.10000000000000001 1e309 -1e999 1e-400 100000000000000000.5 1000000000000000000000';
-    for (const text of others.split(' ')) {
+    const others = [
+      '9007199254740993',
+      '0.10000000000000001',
+      '1e309',
+      '-1e999',
+      '1e-400',
+      '100000000000000000.5',
+      '1000000000000000000000',
+    ];
+    for (const text of others) {
       expect(parseExact(text), text).to.be.instanceOf(ExactNumber);
       expect(JSON.stringify([parseExact(text)])).to.equal(`[${text}]`);
     }

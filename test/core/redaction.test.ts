@@ -108,8 +108,8 @@ describe('authConfig', () => {
 describe('maskHeaders', () => {
   it('masks whole what proves an identity, by name or because it is said to be secret', () => {
     const secret = [
-      ...'Authorization Proxy-Authorization Cookie Set-Cookie webhook-signature X-Hub-Signature-256'.split(' '),
-      ...'Stripe-Signature X-Api-Key apikey X-Access-Token X-Gitlab-Token X-Client-Secret X-Auth'.split(' '),
+      ...['Authorization', 'Proxy-Authorization', 'Cookie', 'Set-Cookie', 'webhook-signature', 'X-Hub-Signature-256'],
+      ...['Stripe-Signature', 'X-Api-Key', 'apikey', 'X-Access-Token', 'X-Gitlab-Token', 'X-Client-Secret', 'X-Auth'],
       ...['X-Shopify-Hmac-Sha256', 'X-Mine'],
     ];
     for (const name of secret) {
@@ -118,9 +118,10 @@ describe('maskHeaders', () => {
   });
 
   it('leaves the others as they are', () => {
-    const names = 'Content-Type User-Agent X-Hookyard-Event-Id Idempotency-Key X-Keyboard X-Author webhook-id'.split(
-      ' ',
-    );
+    const names = [
+      ...['Content-Type', 'User-Agent', 'X-Hookyard-Event-Id', 'Idempotency-Key'],
+      ...['X-Keyboard', 'X-Author', 'webhook-id'],
+    ];
     const plain = Object.fromEntries(names.map((name) => [name, 'value-1234']));
     expect(maskHeaders(plain)).to.deep.equal(plain);
   });

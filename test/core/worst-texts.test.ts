@@ -41,10 +41,12 @@ import { temporalLogger } from '../../worker/temporal/log.ts';
 // As long as the headers and the address of a request may be together; bodies are longer.
 const LENGTH = 32 * 1024;
 
-const KEYS = 'accessKeyId secretAccessKey accountKey serviceAccountKey sasToken';
-const WAREHOUSE_MEMBERS = `bucket region projectId accountId accountName containerName roleArn ${KEYS}`;
+const WAREHOUSE_MEMBERS = [
+  ...['bucket', 'region', 'projectId', 'accountId', 'accountName', 'containerName', 'roleArn'],
+  ...['accessKeyId', 'secretAccessKey', 'accountKey', 'serviceAccountKey', 'sasToken'],
+];
 /** An object with the same value for each name. */
-const every = (names: string, value: string) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
+const every = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
 const withQuery = (own: string, query: string) =>
   deliveryUrl({ url: `https://a.example/?${own}`, forwardQuery: true, forwardPath: false }, { query, path: '' });
 
@@ -150,7 +152,8 @@ const readers: Record<string, { units: readonly string[]; read: (text: string) =
     read: (text) =>
       ['hmac_template', 'public_key', 'jwt', 'header_token', 'basic', 'query_token', 'body_token'].map((type) =>
         verificationConfigSchema.safeParse({
-          ...{ ...every('secret template header path parameter', text), type, jwksUrl: `https://${text}` },
+          ...every(['secret', 'template', 'header', 'path', 'parameter'], text),
+          ...{ type, jwksUrl: `https://${text}` },
           ...(type === 'public_key' && { algorithm: 'rsa' }),
         }),
       ),
