@@ -101,7 +101,7 @@ describe('the limit of attempts under way at a destination', () => {
     });
   }
 
-  /** One that was told of answers. */
+  /** How many may be under way after these answers. */
   const limitAfter = (answers: [startedAt: number, at: number, kind: AnswerKind][], underWay = 50, range = RANGE) => {
     const limit = new DestinationLimit();
     for (const [startedAt, at, kind] of answers) limit.observe({ startedAt, at, underWay, kind }, range);

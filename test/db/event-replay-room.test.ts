@@ -40,11 +40,11 @@ describe('the pages of a replay and the backlog', () => {
    */
   async function planned(first: EventReplayKey, second: EventReplayKey) {
     const rows = await selectRows<{ rests: number; behind: number; takes: number }>(db.pool)`
-      select extract(epoch from a.page_at - a.started_at)::float8 as rests, extract(epoch
-      from b.page_at - a.page_at)::float8 as behind,
+      select extract(epoch from a.page_at - a.started_at)::float8 as rests,
+             extract(epoch from b.page_at - a.page_at)::float8 as behind,
              extract(epoch from o.replays_planned_until - b.page_at)::float8 as takes
-      from event_replays a, event_replays b, organizations o where a.id = ${first.replayId}
-      and b.id = ${second.replayId} and o.id = a.organization_id`;
+      from event_replays a, event_replays b, organizations o
+      where a.id = ${first.replayId} and b.id = ${second.replayId} and o.id = a.organization_id`;
     const [row] = rows;
     if (!row) throw new Error('no such replays');
     return row;

@@ -44,10 +44,10 @@ describe('failed deliveries that an issue holds', () => {
     const ids = Array.from({ length: count }, () => newId('dlv', at));
     await execute(database.pool)`
       insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
-      counted,
-                              attempt_count, status_code, finished_at)
+                              counted, attempt_count, status_code, finished_at)
       select id, ${owner.organizationId}, 'evt', ${route?.sourceId}, ${route?.id}, ${route?.destinationIds[0]}, 0,
-      ${status}, ${held}, ${attempts}, ${statusCode}, now() from unnest(${ids}::text[]) id`;
+             ${status}, ${held}, ${attempts}, ${statusCode}, now()
+      from unnest(${ids}::text[]) id`;
     return ids;
   }
 

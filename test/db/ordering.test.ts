@@ -157,10 +157,10 @@ describe('ordering keys', () => {
       count: number;
       waiting: string[];
     }>(database.pool)`
-select k.destination_id || ' ' || encode(k.key_hash, 'hex') as key, k.head_id as head, k.waiting as count, array(
-         select delivery_id from ordered_deliveries w
-         where w.destination_id = k.destination_id and w.key_hash = k.key_hash) as waiting
-       from order_keys k where organization_id = ${database.organizationId}`;
+      select k.destination_id || ' ' || encode(k.key_hash, 'hex') as key, k.head_id as head, k.waiting as count,
+             array(select delivery_id from ordered_deliveries w
+                   where w.destination_id = k.destination_id and w.key_hash = k.key_hash) as waiting
+      from order_keys k where organization_id = ${database.organizationId}`;
     for (const { key, count, waiting } of keys) expect(count, `what waits in ${key}`).to.equal(waiting.length);
     const waiting = new Set(keys.flatMap((each) => each.waiting));
     check(await deliveries(), await attempted(), waiting, new Map(keys.map(({ key, head }) => [key, head])));

@@ -65,8 +65,7 @@ describe('retention of payloads', () => {
     const deliveryId = await freeze(stuckAfter - 600);
     await apply();
     expect(await kept()).to.have.length(1);
-    await execute(database.pool)`
-      update warehouse_batches set waiting_since = waiting_since - ${'20 minutes'}::interval`;
+    await database.pool.query("update warehouse_batches set waiting_since = waiting_since - interval '20 minutes'");
     await apply();
     expect(await kept()).to.deep.equal([]);
     // Its flush ends it, should there ever be one.

@@ -49,11 +49,9 @@ describe('a suspended organization', () => {
     const pipe = await others.pipe(receiver.endpoint().url);
     for (let n = 0; n < count; n += 1) await others.deliveryWith('delivered', await others.accepted(pipe.source, '{}'));
   }
-  const waiting = (): Promise<{ id: string; resume: string | null }[]> => selectRows<{
-    id: string;
-    resume: string | null;
-  }>(suspended.pool)`
-select delivery_id as id, resume from outbox where organization_id = ${suspended.organizationId} order by 1`;
+  const waiting = () =>
+    selectRows<{ id: string; resume: string | null }>(suspended.pool)`
+      select delivery_id as id, resume from outbox where organization_id = ${suspended.organizationId} order by 1`;
   const eventIds = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-event-id']);
 
   it('gets no webhook in, reads everything and changes nothing, from the next request on', async () => {

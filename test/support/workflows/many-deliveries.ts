@@ -18,14 +18,12 @@ export async function copyDelivery(
   const ids = Array.from({ length: copies }, (_, n) => newId('dlv', began + n));
   await execute(pool)`
     insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
-    counted, attempt_count,
-                            finished_at)
+                            counted, attempt_count, finished_at)
     select copy.id, organization_id, event_id, source_id, route_id, destination_id, priority, 'failed', false, 2, now()
     from deliveries d cross join unnest(${ids}::text[]) as copy(id) where d.id = ${deliveryId}`;
   await execute(pool)`
     insert into attempts (delivery_id, attempt_number, status, status_code, latency, started_at, completed_at,
-    request_headers,
-                          response_headers, response_body)
+                          request_headers, response_headers, response_body)
     select copy.id, n, 'failed', 500, 10, now(), now(), '{}', '{}', repeat('no', 1000)
     from unnest(${ids}::text[]) as copy(id) cross join generate_series(1, 2) as n`;
   return ids;
