@@ -30,7 +30,7 @@ const program = new Command('hookyard')
   .version(VERSION, '-V, --version', 'Show the version')
   .option(
     '--url <url>',
-    'Service URL (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; default: the service in this folder, else http://localhost:3000)',
+    'Service URL (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; default: the service running in the data folder, else http://localhost:3000)',
   )
   .option('--api-key <key>', 'API key (whr_...; HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')
   .option('--profile <name>', 'Profile to use, created with hookyard profiles set (HOOKYARD_PROFILE)')

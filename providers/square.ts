@@ -16,7 +16,7 @@ export const square: Provider = {
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
   instructions:
-    'Go to Developer Console › Webhooks › Subscriptions › Add. Enter the ingest URL as the notification URL. Square signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in Square.',
+    'Go to Developer Console › Webhooks › Subscriptions › Add subscription. Enter the ingest URL as the notification URL. Square signs the URL, so the URL in Square must start with HOOKYARD_PUBLIC_URL.',
   samples: [
     sample('payment.created', { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' }),
     sample('refund.created', { type: 'refund', id: 'KkAkhdMsgzn59SM8A89WgKwekxLZY' }),

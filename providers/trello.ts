@@ -20,6 +20,6 @@ export const trello: Provider = {
   dedup: { jsonPath: '$.action.id' },
   handshakes: [{ kind: 'head' }],
   instructions:
-    'Use the Trello API to create a webhook with the ingest URL as the callbackURL parameter. Hookyard responds to the HEAD request that Trello sends. Trello signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in Trello.',
+    'Use the Trello API to create a webhook with the ingest URL as the callbackURL parameter. Hookyard responds to the HEAD request that Trello sends. Trello signs the URL, so the URL in Trello must start with HOOKYARD_PUBLIC_URL.',
   samples: [sample('updateCard', 'Buy milk'), sample('createCard', 'Buy bread')],
 };

@@ -22,7 +22,7 @@ export const twilio: Provider = {
   dedup: { header: 'I-Twilio-Idempotency-Token' },
   answer: { status: 200, body: '<Response/>', contentType: 'text/xml' },
   instructions:
-    'Go to Phone Numbers › your number and enter the ingest URL as the webhook URL. Twilio signs the URL, so HOOKYARD_PUBLIC_URL must match the URL in Twilio. The response is an empty TwiML document unless the source has a custom response (answer).',
+    'Go to Phone Numbers › your number and enter the ingest URL as the webhook URL. Twilio signs the URL, so the URL in Twilio must start with HOOKYARD_PUBLIC_URL. The response is an empty TwiML document unless the source has a custom response (answer).',
   samples: [
     sample('message', {
       ToCountry: 'US',

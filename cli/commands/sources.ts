@@ -46,8 +46,7 @@ export const sources: Resource = {
     { operation: 'updateSource', ...MEMBERS },
     {
       operation: 'putSource',
-      about:
-        'Create or replace a source; omitted fields are reset to their defaults, except credentials and verification',
+      about: 'Create or replace a source; omitted fields are reset to their defaults, except protection settings',
       ...MEMBERS,
       done: '{slug} was applied ({id}); it receives webhooks at {webhookUrl}',
     },

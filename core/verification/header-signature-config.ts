@@ -11,7 +11,7 @@ export const headerName = (what: string) =>
   z
     .string()
     .max(256, 'must be at most 256 characters long')
-    .refine((name) => checkHeaderName(name) === null, `must be the name of the header that ${what}`);
+    .refine((name) => checkHeaderName(name) === null, `must be a valid header name (the header that ${what})`);
 
 export const toleranceSeconds = z
   .int()

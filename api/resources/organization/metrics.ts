@@ -60,7 +60,9 @@ const figures = {
   delivered: optional('For `deliveries`: accepted by the destination.'),
   failed: optional('For `deliveries`: failed after an attempt.'),
   failedOver: optional('For `deliveries`: replaced by a delivery to a failover destination.'),
-  notSent: optional('For `deliveries`: failed without an attempt, for example because of a schema.'),
+  notSent: optional(
+    'For `deliveries`: failed without an attempt, for example because the payload did not match the schema.',
+  ),
   cancelled: optional('For `deliveries`: cancelled.'),
   attempts: optional('For `attempts`: all attempts. For `latency`: attempts with a response.'),
   avgLatency: latency

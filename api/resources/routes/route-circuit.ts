@@ -106,7 +106,7 @@ export const routeCircuitOperations: Operation[] = [
     },
     answer: {
       description: 'The updated settings.',
-      schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker configuration updated') }),
+      schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker settings updated') }),
     },
     async run(ctx, deps, { body: patch }) {
       const route = await changeRecord(ctx, deps, findRoute, (stored, em) => em.assign(stored, field.sent(patch)));
@@ -115,7 +115,7 @@ export const routeCircuitOperations: Operation[] = [
         circuitCooldownSeconds: route.circuitCooldownSeconds,
         circuitFailureThreshold: route.circuitFailureThreshold,
         circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
-        message: 'Circuit breaker configuration updated',
+        message: 'Circuit breaker settings updated',
       };
     },
   }),

@@ -244,7 +244,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
       <p>
         {mayCount && (
           <>
-            <HeldCount kind="route" of={route} /> on route <Name id={id} name={route.name} />.{' '}
+            <HeldCount kind="route" of={route} /> from route <Name id={id} name={route.name} />.{' '}
           </>
         )}
         Closes the circuit breaker now instead of waiting for the next automatic retry.
