@@ -85,7 +85,7 @@ interface PruneOptions {
 export function addPruneVisibility(program: Command): void {
   program
     .command('prune-visibility')
-    .description("Drop the indexes of your own Temporal server's database that Hookyard does not use")
+    .description('Drop the indexes that Hookyard does not use from the database of your own Temporal server')
     .requiredOption(
       '--database <url>',
       "URL of Temporal's visibility database (postgres://...), with the owner of its table as the user; the password can also be in PGPASSWORD",

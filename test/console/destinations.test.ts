@@ -88,11 +88,16 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
   });
 
   it('are held, not healthy, while a circuit breaker is open', async () => {
-    const endpoint = receiver.endpoint(503);
-    const { source, destination } = await records.pipe(endpoint.url, {
+    const { endpoint, answer } = switchedEndpoint(receiver, 200);
+    const { source, destination } = await records.deliver(endpoint.url, '{"n":1}', 'delivered', {
       destination: { retryPolicy: onceMore(3, 60_000) },
       route: breaker({ circuitFailureThreshold: 1 }),
     });
+    await until('the destination to be healthy', async () => {
+      const path = `/api/destinations/${destination.id}/health`;
+      return (await hookyard.client.get<{ status: string }>(path)).status === 'healthy';
+    });
+    answer({ status: 503 });
     await records.deliveryWith('circuit_open', await records.accepted(source, '{}'));
     await onPage(`/destinations/${destination.id}`, async (page) => {
       const health = page.getByRole('region', { name: 'Health' });

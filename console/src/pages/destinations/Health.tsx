@@ -118,15 +118,16 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
 /** `5 (2 not replayed)`. The two are counted over windows of their own: no difference of them is shown. */
 function failedText(failed: number, left: Total | null): string {
   if (left === null || left.total > failed) return countText(failed);
-  const which = left.total === 0 ? 'none' : left.total === failed ? '' : totalText(left);
-  return `${countText(failed)} (${which} not replayed)`.replace('( ', '(');
+  const which = left.total === failed ? '' : `${totalText(left)} `;
+  return `${countText(failed)} (${left.total === 0 ? 'none left to replay' : `${which}not replayed`})`;
 }
 
 type Answer = Pick<NonNullable<ReturnType<typeof useHealth>['data']>, 'health' | 'waiting' | 'left'>;
 
-/** What is held has failed, or would fail: a destination is not healthy meanwhile. */
+/** No destination is shown as healthy while its deliveries are held. */
 const stateOf = ({ health, waiting }: Answer) =>
-  health.status !== 'failing' && waiting.some(({ status, total }) => status === 'circuit_open' && total > 0)
+  (health.status === 'healthy' || health.status === 'unknown') &&
+  waiting.some(({ status, total }) => status === 'circuit_open' && total > 0)
     ? 'circuit_open'
     : health.status;
 

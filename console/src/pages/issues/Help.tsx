@@ -41,7 +41,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)} (button above). Until then, an open circuit breaker retries one delivery at a time, which counts as an attempt.`,
+      `Resume the ${plural(held.total, 'held delivery', held.count)} (above). Until then, an open circuit breaker retries one delivery at a time, which counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}
@@ -60,12 +60,8 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   ].filter(Boolean);
   return (
     <div className="stack">
-      {total > 0 && (
-        <p>
-          {plural(total, 'delivery')} affected: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}
-        </p>
-      )}
-      {issue.sampleDeliveryId !== null && <LastResponse id={issue.sampleDeliveryId} />}
+      {total > 0 && <p>Affected deliveries: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}</p>}
+      {issue.sampleDeliveryId !== null && <LastResponse issue={issue} id={issue.sampleDeliveryId} />}
       <ol className="steps">
         {steps.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a kind stay the same
@@ -87,10 +83,10 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   );
 }
 
-/** What the destination said: often the cause. */
-function LastResponse({ id }: { id: string }) {
-  const { data } = useAsk('getDelivery', { id }, { enabled: useMay('deliveries:read') });
-  const last = data?.attempts.at(-1);
+/** The last response with this cause. Often it says what is wrong. */
+function LastResponse({ issue: { cause }, id }: { issue: Issue; id: string }) {
+  const { data } = useAsk('getDelivery', { id }, { enabled: useMay('deliveries:read'), every: AGAIN_MS });
+  const last = data?.attempts.findLast(({ statusCode }) => cause === `HTTP_${statusCode}`);
   if (!last?.responseBody) return null;
   return (
     <p>

@@ -15,11 +15,11 @@ const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
 type Point = Metrics['series'][number]['points'][number];
 const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
   points.reduce((sum, point) => sum + (point[member] ?? 0), 0);
-/** @param waiting deliveries that have failed so far: they are held or retrying */
-const rateOf = (points: Point[], waiting = 0): number | null => {
+/** Of finished deliveries, as that of a destination. */
+const rateOf = (points: Point[]): number | null => {
   const good = sumOf(points, 'delivered');
-  const all = good + sumOf(points, 'failed') + sumOf(points, 'notSent') + waiting;
-  return all === 0 ? null : (100 * good) / all;
+  const ended = good + sumOf(points, 'failed') + sumOf(points, 'notSent');
+  return ended === 0 ? null : (100 * good) / ended;
 };
 
 /** A metric over the range, and over the one before: of 30 days there is none before. */
@@ -52,14 +52,11 @@ export function Stats({ range }: { range: RangeName }) {
   const waiting = [
     { name: 'held', total: useWaiting('circuit_open').data?.pagination },
     { name: 'retrying', total: useWaiting('retrying').data?.pagination },
-  ].flatMap(({ name, total }) => (total && total.total > 0 ? [{ name, total }] : []));
+  ].flatMap(({ name, total }) => (total && total.total > 0 ? [`${totalText(total)} ${name}`] : []));
   const error = events.error ?? deliveries.error;
   if (error) return <Failed error={error} />;
   const received = sumOf(events.now, 'events');
-  const rate = rateOf(
-    deliveries.now,
-    waiting.reduce((sum, { total }) => sum + total.total, 0),
-  );
+  const rate = rateOf(deliveries.now);
   const rateBefore = deliveries.before && rateOf(deliveries.before);
   return (
     <section className="stats" aria-label="Key metrics">
@@ -76,11 +73,11 @@ export function Stats({ range }: { range: RangeName }) {
       <Stat
         title="Success rate"
         to="/deliveries"
-        value={rate === null ? '–' : percentText(rate)}
+        value={!deliveries.isLoaded ? '…' : rate === null ? '–' : percentText(rate)}
         isWarning={waiting.length > 0}
         note={
           waiting.length > 0 ? (
-            <span className="warn">{waiting.map(({ name, total }) => `${totalText(total)} ${name}`).join(', ')}</span>
+            <span className="warn">{waiting.join(', ')}, not counted</span>
           ) : (
             rate !== null &&
             rateBefore != null && <Change {...{ range, now: rate, before: rateBefore }} isPoints isGoodUp />

@@ -32,7 +32,7 @@ export function Connect({ source }: { source: Source }) {
         </div>
         {isPrivate(url) && (
           <Callout tone="warn" title="Not reachable from the internet">
-            Senders outside this network cannot use this URL. For a public URL, such as a tunnel URL, whoever runs this
+            Senders on other machines may not reach this URL. For a public URL, such as a tunnel URL, whoever runs this
             Hookyard server must set <code>HOOKYARD_PUBLIC_URL</code>.
           </Callout>
         )}

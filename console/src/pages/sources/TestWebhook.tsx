@@ -41,8 +41,8 @@ export function TestWebhook({ source }: { source: Source }) {
         {!isEditing && (
           <p className="quiet">
             {type === 'none'
-              ? "Your browser sends a sample event with its own headers to the ingest URL. The source's routes then deliver it."
-              : "Your browser sends a signed sample event with its own headers to the ingest URL. The source's routes then deliver it."}
+              ? "Your browser sends a sample event, with the browser's headers, to the ingest URL. The source's routes then deliver it."
+              : "Your browser sends a signed sample event, with the browser's headers, to the ingest URL. The source's routes then deliver it."}
           </p>
         )}
         {providers.error && <Failed error={providers.error} />}

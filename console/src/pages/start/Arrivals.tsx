@@ -54,8 +54,9 @@ export function Arrived({ id }: { id: string }) {
       {data?.routed === false && <span>No route matched</span>}
       {data?.deliveries?.slice(-MOST_DELIVERIES).map((delivery) => (
         <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
-          {delivery.statusCode ? `Response ${delivery.statusCode}` : plain(delivery.error ?? 'Delivery in progress')}
-          {delivery.destination.name !== null && ` from ${plain(delivery.destination.name)}`}
+          {delivery.statusCode
+            ? `Response ${delivery.statusCode}${delivery.destination.name === null ? '' : ` from ${plain(delivery.destination.name)}`}`
+            : plain(delivery.error ?? 'Delivery in progress')}
         </Link>
       ))}
     </div>
