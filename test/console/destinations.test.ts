@@ -81,7 +81,10 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
-      await seen(page, 'Circuit breaker closed for route Kiln route. 1 held delivery resumed.');
+      await seen(
+        page,
+        'Circuit breaker closed for route Kiln route after a successful retry. Held deliveries resumed.',
+      );
       await health.getByText('50.0% (1 of 2)').waitFor();
       await health.getByText('0 deliveries').nth(2).waitFor();
     });
@@ -102,6 +105,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
     await onPage(`/destinations/${destination.id}`, async (page) => {
       const health = page.getByRole('region', { name: 'Health' });
       await health.getByText('Held', { exact: true }).nth(1).waitFor();
+      await health.getByText('100% (1 of 1, held not counted)').waitFor();
       expect(await health.getByText('Healthy').count()).to.equal(0);
     });
   });

@@ -189,9 +189,13 @@ function follow(route: Route, mayCount: boolean): () => void {
   };
 }
 
-/** Until it is no longer shown, and once afterwards. Says when it has closed, by itself or not. */
+/** By the id of their routes: those that were closed on this page. */
+const closedHere = new Set<string>();
+
+/** Until it is no longer shown, and once afterwards. Says when it has closed, and why. */
 async function followCircuit({ id, name }: Route, mayCount: boolean, shown: AbortSignal): Promise<void> {
   let held: Total | null = null;
+  let openedAt: string | null = null;
   // What shows it may be old: what closed before the first look is not told.
   let wasOpen = false;
   for (let isLast = false; !isLast; ) {
@@ -203,12 +207,15 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
       ]);
       const isClosed = status?.circuitState === 'closed';
       if (isClosed && wasOpen) {
-        const closed = `Circuit breaker closed for route ${plain(name)}`;
-        const message = status.paused ? `${closed}. The route is still paused.` : resumedText(closed)(held);
+        const isRetried = !closedHere.delete(id) && (status.lastSuccessAt ?? '') > (openedAt ?? '');
+        const closed = `Circuit breaker closed for route ${plain(name)}${isRetried ? ' after a successful retry' : ''}`;
+        const resumed = isRetried ? `${closed}. Held deliveries resumed.` : resumedText(closed)(held);
+        const message = status.paused ? `${closed}. The route is still paused.` : resumed;
         notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
         void askAgain();
       }
       if (status) wasOpen = !isClosed;
+      openedAt = status?.openedAt ?? openedAt;
       if (!isClosed) held = waiting?.pagination ?? held;
     }
     if (!shown.aborted)
@@ -239,7 +246,10 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
       label="Resume deliveries"
       verb="Resume deliveries"
       variant={variant}
-      run={() => call('resetCircuit', { id })}
+      run={() => {
+        closedHere.add(id);
+        return call('resetCircuit', { id });
+      }}
     >
       <p>
         {mayCount && (

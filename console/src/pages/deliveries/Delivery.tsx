@@ -35,7 +35,7 @@ export function DeliveryPage() {
       status={({ status, waitsFor }) => <Status of={waitsFor === null ? status : 'waiting'} />}
       note={({ destination, createdAt }) => (
         <>
-          to <Name {...destination} />, <Time at={createdAt} />
+          to <Name {...destination} />, created <Time at={createdAt} />
         </>
       )}
       actions={(delivery) => <Actions delivery={delivery} />}

@@ -52,6 +52,7 @@ export const columns: Column<Delivery>[] = [
     cell: (one) => <bdi title={plain(one.error ?? '')}>{plain(shortened(one.error ?? '–', MOST_ERROR))}</bdi>,
     wideOnly: true,
   },
+  { title: 'Finished', value: (one) => one.finishedAt, as: 'time', wideOnly: true, optional: true },
   { title: 'Event', value: (one) => one.eventId, as: 'id', wideOnly: true, optional: true },
   { title: 'ID', value: (one) => one.id, as: 'id', wideOnly: true },
 ];

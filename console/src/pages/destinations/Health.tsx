@@ -89,7 +89,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                 'Success rate',
                 health.totalDeliveries === 0
                   ? 'No finished deliveries'
-                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''})`,
+                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''}${isHeld(waiting) ? ', held not counted' : ''})`,
               ],
               health.failedDeliveries > 0 && ['Failed', failedText(health.failedDeliveries, left)],
               !isWarehouse && [
@@ -126,10 +126,10 @@ type Answer = Pick<NonNullable<ReturnType<typeof useHealth>['data']>, 'health' |
 
 /** No destination is shown as healthy while its deliveries are held. */
 const stateOf = ({ health, waiting }: Answer) =>
-  (health.status === 'healthy' || health.status === 'unknown') &&
-  waiting.some(({ status, total }) => status === 'circuit_open' && total > 0)
-    ? 'circuit_open'
-    : health.status;
+  (health.status === 'healthy' || health.status === 'unknown') && isHeld(waiting) ? 'circuit_open' : health.status;
+
+const isHeld = (waiting: Answer['waiting']): boolean =>
+  waiting.some(({ status, total }) => status === 'circuit_open' && total > 0);
 
 /** Why it is degraded or failing. */
 function reasonText({ health, left }: Answer): string {
