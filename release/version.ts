@@ -44,7 +44,7 @@ function check(): void {
   if (openapi !== wanted) wrong.push('docs/openapi.json');
   if (notes() === '') wrong.push('CHANGELOG.md');
   if (wrong.length > 0)
-    fail(`these files are not of version ${wanted}: ${wrong.join(', ')}; run npm run release:version -- ${wanted}`);
+    fail(`these files are not at version ${wanted}: ${wrong.join(', ')}; run npm run release:version -- ${wanted}`);
 }
 
 /** What the changelog says of the version, once it has a date. */

@@ -59,7 +59,7 @@ export function choicesParam<const Choice extends string>(choices: readonly Choi
       if (words.every(known)) return [...new Set(words)];
       context.addIssue({
         code: 'custom',
-        message: `must be one of ${choices.join(', ')}, or several separated by commas`,
+        message: `must be one or more of ${choices.join(', ')}, separated by commas`,
       });
       return z.NEVER;
     })

@@ -132,7 +132,7 @@ function checkPattern(call: InstanceType<typeof expressions.FunctionExtension>):
   if (call.name !== 'match' && call.name !== 'search') return;
   const pattern = call.args[1];
   if (!(pattern instanceof expressions.StringLiteral))
-    throw new JsonPathError(`must pass the pattern of ${call.name}() as quoted text`);
+    throw new JsonPathError(`must use a string literal as the pattern in ${call.name}()`);
   try {
     compilePattern(pattern.value);
   } catch (error) {

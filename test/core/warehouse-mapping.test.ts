@@ -274,7 +274,7 @@ describe('field mapping', () => {
     ['no scale', { type: 'decimal', precision: 2 }, /^scale must be/],
     ['a scale above the precision', { type: 'decimal', precision: 2, scale: 3 }, /^scale must be/],
     ['the root in a filter', { source: '$.payload[?count($.payload[*]) > 1]' }, /only for single values/],
-    ['a pattern from the payload', { source: '$.payload[?match(@.a, @.b)]' }, /^source must pass the pattern of match/],
+    ['a pattern from the payload', { source: '$.payload[?match(@.a, @.b)]' }, /^source must use a string literal/],
     ['a pattern that is none', { source: "$.payload[?search(@.a, '(')]" }, /^source has a pattern in search\(\)/],
     ['513 characters', { source: `$.payload.${'a'.repeat(503)}` }, /^source must be at most 512 characters long$/],
     ['no target', { target: ' ' }, /^target must not be empty$/],

@@ -44,7 +44,7 @@ const previewAnswer = component('RoutePreview', {
     .describe('Whether the route matches, its filter or schema rejects the event, or the filter exceeds its limits.'),
   error: text(
     'The payload does not match the schema Order (version 3): /order/id must be number',
-    'Why the deliveries would fail. Null if they would not.',
+    'Why the schema or filter check fails. Null if it does not.',
   ).nullable(),
   schemaErrors: withExample(
     z.array(z.object({ path: text('/order/id'), message: text('must be number') })),

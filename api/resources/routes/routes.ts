@@ -209,6 +209,6 @@ function warningsOf(
   const fewest = Math.min(...destinationIds.map((id) => retries.get(id) ?? Number.POSITIVE_INFINITY));
   if (circuitFailureThreshold <= fewest) return [];
   return [
-    `circuitFailureThreshold (${circuitFailureThreshold}) is above maxRetries (${fewest}): an outage uses up the retries, and blocks ordering keys, before the circuit breaker opens`,
+    `circuitFailureThreshold (${circuitFailureThreshold}) is above maxRetries (${fewest}): an outage can use up the retries and block ordering keys before the circuit breaker opens`,
   ];
 }

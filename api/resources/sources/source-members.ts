@@ -237,7 +237,7 @@ const providerConfig = component(
       .boolean()
       .optional()
       .describe(
-        'For Amazon SNS: whether to confirm subscriptions automatically. By default, the confirmation URL is shown.',
+        'For Amazon SNS: whether to confirm subscriptions automatically. If false (the default), the confirmation URL is returned in `lastHandshake.shown`.',
       ),
   },
   "Verifies webhooks the way the source's provider signs them.",
