@@ -62,7 +62,7 @@ async function sendMessage(deps: MessageDeps, request: MessageRequest): Promise<
   const isLogged = type === 'mail' && deps.smtp === null;
   // The channel of an alert that reaches nobody fails instead; a route has no channel.
   const isWithheld = loaded.to === 'route' && !isLogged && allowed.length === 0;
-  if (isLogged) deps.log.info(line, 'message (set SMTP_URL to send it by email)');
+  if (isLogged) deps.log.info(line, 'message logged, not sent (set SMTP_URL to send messages by email)');
   else if (isWithheld)
     deps.log.warn(line, 'message withheld: HOOKYARD_NOTIFY_RECIPIENTS allows none of its recipients');
   else {

@@ -74,7 +74,7 @@ const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } 
   from: { flags: '--from <time>', about: 'Start time: ISO 8601, or a period such as 30m, 1h or 7d' },
   to: { flags: '--to <time>', about: 'End time: ISO 8601, or a period such as 30m, 1h or 7d' },
   routed: { flags: '--routed <boolean>', about: 'true: only routed events; false: only events that no route matched' },
-  timeoutMs: { flags: '--timeout-ms <n>', about: 'Timeout in milliseconds' },
+  timeoutMs: { flags: '--timeout-ms <n>', about: 'Timeout for each attempt, in milliseconds' },
   // --url is the address of the service.
   url: { flags: '--target-url <url>' },
 };

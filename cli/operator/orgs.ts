@@ -46,7 +46,7 @@ export function addOrganizations(program: Command): void {
   addChange(
     orgs,
     'suspend',
-    'Suspend an organization (slug or ID): refuse its webhooks and changes, and hold its deliveries',
+    'Suspend an organization (slug or ID): refuse its webhooks and all API requests except GET, and hold its deliveries',
   );
   addChange(orgs, 'resume', 'Resume an organization; its held deliveries continue');
   addChange(orgs, 'set-plan', `Set an organization's plan: ${PLANS.join(', ')}; limits set with set-limit are kept`)

@@ -125,8 +125,8 @@ export function describeProgress(progress: ReplayProgress): string {
   const replayed =
     eventsTotal === null ? plural(eventsReplayed, 'event') : `${eventsReplayed} of ${plural(eventsTotal, 'event')}`;
   const left = [
-    ...(eventsExpired > 0 ? [`${eventsExpired} no longer had a payload`] : []),
-    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} no longer matched a route`] : []),
+    ...(eventsExpired > 0 ? [`${plural(eventsExpired, 'event')} no longer had a payload`] : []),
+    ...(eventsUnroutable > 0 ? [`${plural(eventsUnroutable, 'event')} had no matching route`] : []),
   ];
   return [
     `${replayed} replayed, ${plural(deliveriesCreated, 'delivery')} created.`,

@@ -9,7 +9,7 @@ const GIB = 1024 * MIB;
 export const LIMITS = {
   eventsPerSecond: { unit: 'accepted webhooks per second', free: 50, pro: 500, business: null },
   eventsPerMonth: {
-    unit: 'accepted webhooks per calendar month (UTC)',
+    unit: 'stored webhooks per calendar month (UTC)',
     free: 100_000,
     pro: 10_000_000,
     business: null,

@@ -98,7 +98,7 @@ function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, reques
   const problem = audienceProblem(aud, scheme.audience, request) ?? claimProblem(claims, scheme.claims ?? {});
   if (problem !== null) return problem;
   if (scheme.sender !== undefined && !isSender(claims, scheme.sender, secret))
-    return refused('The token is from a different sender');
+    return refused("The token is not from the source's service account");
   if (scheme.bodyHash === undefined) return null;
   const hash = claims[scheme.bodyHash];
   const digest = createHash('sha256').update(request.body).digest('hex');

@@ -182,7 +182,7 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
-  if (range) throw forbidden(`A key cannot ${what} access from ${range}, which is outside its own allowedAddresses`);
+  if (range) throw forbidden(`A key cannot ${what} access beyond its own allowedAddresses: ${range}`);
 }
 
 /** Null is never. */

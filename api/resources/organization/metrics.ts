@@ -37,7 +37,7 @@ const KNOWN: Record<Metric, { groupBy: readonly Grouping[]; where: readonly Narr
 
 const stepParam = z
   .string({ error: 'must be set only once' })
-  .regex(/^\d{1,6}$/, 'must be a number of seconds')
+  .regex(/^\d{1,6}$/, 'must be a whole number of seconds')
   .transform(Number)
   .refine(
     (step) => step >= MIN_STEP && step <= MAX_STEP && step % MIN_STEP === 0,

@@ -50,7 +50,7 @@ export const usageOperations: Operation[] = [
   operation('getUsage', 'get', '/api/organization/usage', {
     tag: 'Usage',
     summary: 'Get limits and usage',
-    answer: { description: "Every limit with its usage, and the month's usage.", schema: usageAnswer },
+    answer: { description: 'Every limit with its usage, and the usage in the current month.', schema: usageAnswer },
     async run(ctx, deps) {
       const { id, plan, limits } = callerOf(ctx).organization;
       const [[use], records, waiting] = await Promise.all([

@@ -117,7 +117,14 @@ export const routeMembers = membersOf<Route>()({
   }),
   filterId: optional(reference, null, { answer: idOf('flt').nullable(), fileName: 'filterSlug', file: slug(null) }),
   schemaId: optional(reference, null, { answer: idOf('sch').nullable(), fileName: 'schemaSlug', file: slug(null) }),
-  priority: optional(withExample(whole(-MAX_INTEGER, MAX_INTEGER, 0), 0, 'Routes with higher values run first.'), 0),
+  priority: optional(
+    withExample(
+      whole(-MAX_INTEGER, MAX_INTEGER, 0),
+      0,
+      'For each destination, deliveries from routes with higher values are sent first.',
+    ),
+    0,
+  ),
   filterConditions: optional(conditions.nullable(), null, { answer: shownConditions.nullable() }),
   filterLogic: optional(logic, 'AND'),
   failoverDestinationIds: optional(failovers, [], {

@@ -187,9 +187,11 @@ type Addressed = Pick<Destination, 'id' | 'url'>;
 function refuseOwnAddress(deps: Deps, route: Named, destinations: readonly Addressed[]): void {
   const [own] = ownAmong(deps, route, destinations);
   if (own === undefined) return;
-  const member = route.destinationIds.includes(own.id) ? 'destinationIds' : 'failoverDestinationIds';
-  throw invalid(member, `must not contain ${own.id}, ${whyNot(deps)}`);
+  throw invalid(`${memberWith(route, own)}Ids`, `must not contain ${own.id}, ${whyNot(deps)}`);
 }
+
+const memberWith = ({ destinationIds }: Named, { id }: { id: string }) =>
+  destinationIds.includes(id) ? 'destination' : 'failoverDestination';
 
 /** What is wrong with the routes of a file: one message for each own address that is not allowed. */
 export async function ownAddressProblems(
@@ -204,7 +206,9 @@ export async function ownAddressProblems(
     { fields: ['id', 'url', 'slug'], disableIdentityMap: true },
   );
   return routes.flatMap((route) =>
-    ownAmong(deps, route, destinations).map(({ slug }) => `${route.label}: must not contain ${slug}, ${whyNot(deps)}`),
+    ownAmong(deps, route, destinations).map(
+      (own) => `${route.label}: ${memberWith(route, own)}Slugs must not contain ${own.slug}, ${whyNot(deps)}`,
+    ),
   );
 }
 

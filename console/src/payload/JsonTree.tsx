@@ -68,7 +68,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
         <button
           type="button"
           aria-expanded={opened}
-          aria-label={`${name ?? 'Fields'}, level ${depth + 1}`}
+          aria-label={`${name ?? (kind === KIND.object ? 'Fields' : 'Items')}, level ${depth + 1}`}
           onClick={() => turn(index)}
         >
           {opened ? <ChevronDownIcon width={12} /> : <ChevronRightIcon width={12} />}

@@ -174,7 +174,12 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
       title: 'Advanced',
       isFolded: true,
       fields: [
-        { path: 'priority', label: 'Priority', help: 'Routes with higher values run first.', kind: 'whole' },
+        {
+          path: 'priority',
+          label: 'Priority',
+          help: 'For each destination, deliveries from routes with higher values are sent first.',
+          kind: 'whole',
+        },
         { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Server default' }, ...choicesOf(LANES)] },
         { path: 'allowOwnAddress', label: 'Allow deliveries to this installation', kind: 'flag' },
       ],
