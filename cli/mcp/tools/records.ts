@@ -28,7 +28,7 @@ export const getDelivery = tool({
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
-  more: 'Pass a smaller payloadBytes, or run npx hookyard deliveries request.',
+  more: 'Pass a smaller payloadBytes, or run npx hookyard deliveries show (attempts) or deliveries request (request).',
   async run({ client }, { delivery: id, attempt, includeBody, payloadBytes }) {
     const found = await client.getDelivery({ id });
     const { attempts, ...delivery } = found;

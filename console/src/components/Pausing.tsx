@@ -207,14 +207,19 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
       ]);
       const isClosed = status?.circuitState === 'closed';
       if (isClosed && wasOpen) {
-        const isRetried = !closedHere.delete(id) && (status.lastSuccessAt ?? '') > (openedAt ?? '');
+        // A retry cannot succeed before the cooldown has passed; who closes it by hand elsewhere rarely waits for that.
+        const retriedAt = Date.parse(openedAt ?? '') + status.cooldownSeconds * 1000;
+        const isRetried = !closedHere.delete(id) && Date.parse(status.lastSuccessAt ?? '') >= retriedAt;
         const closed = `Circuit breaker closed for route ${plain(name)}${isRetried ? ' after a successful retry' : ''}`;
-        const resumed = isRetried ? `${closed}. Held deliveries resumed.` : resumedText(closed)(held);
+        const some = held?.total === 0 ? closed : `${closed}. Held deliveries resumed.`;
+        const resumed = isRetried ? some : resumedText(closed)(held);
         const message = status.paused ? `${closed}. The route is still paused.` : resumed;
         notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
         void askAgain();
       }
       if (status) wasOpen = !isClosed;
+      // It was closed here, and has opened again since.
+      if (status?.openedAt && openedAt !== null && status.openedAt !== openedAt) closedHere.delete(id);
       openedAt = status?.openedAt ?? openedAt;
       if (!isClosed) held = waiting?.pagination ?? held;
     }
@@ -246,9 +251,10 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
       label="Resume deliveries"
       verb="Resume deliveries"
       variant={variant}
-      run={() => {
+      run={async () => {
+        const reset = await call('resetCircuit', { id });
         closedHere.add(id);
-        return call('resetCircuit', { id });
+        return reset;
       }}
     >
       <p>

@@ -41,7 +41,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)} (above). Until then, an open circuit breaker retries one delivery at a time, which counts as an attempt.`,
+      `Resume the ${plural(held.total, 'held delivery', held.count)}. While a circuit breaker is open, each automatic retry counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}
@@ -83,10 +83,14 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   );
 }
 
-/** The last response with this cause. Often it says what is wrong. */
-function LastResponse({ issue: { cause }, id }: { issue: Issue; id: string }) {
+/** The last failed response with this cause. Often it says what is wrong. */
+function LastResponse({ issue: { kind, cause }, id }: { issue: Issue; id: string }) {
   const { data } = useAsk('getDelivery', { id }, { enabled: useMay('deliveries:read'), every: AGAIN_MS });
-  const last = data?.attempts.findLast(({ statusCode }) => cause === `HTTP_${statusCode}`);
+  const last = data?.attempts.findLast(({ status, statusCode }) =>
+    cause.startsWith('HTTP_')
+      ? cause === `HTTP_${statusCode}`
+      : status === 'failed' && (kind !== 'delivery_failing' || cause === 'OTHER'),
+  );
   if (!last?.responseBody) return null;
   return (
     <p>

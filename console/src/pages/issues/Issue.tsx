@@ -46,7 +46,7 @@ export function IssuePage() {
       {(issue) => (
         <>
           {retriedAt !== null && mayDeliveries && <Outcome where={placeIn(issue)} since={retriedAt} />}
-          {(issue.routeId !== null || issue.destinationId !== null) && <HeldBy {...placeIn(issue)} />}
+          {(issue.routeId !== null || issue.kind === 'order_blocked') && <HeldBy {...placeIn(issue)} />}
           {issue.state === 'resolved' ? (
             <Resolved issue={issue}>
               <Retry issue={issue} variant="filled" onRetry={setRetriedAt} />

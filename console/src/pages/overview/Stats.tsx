@@ -15,7 +15,7 @@ const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
 type Point = Metrics['series'][number]['points'][number];
 const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
   points.reduce((sum, point) => sum + (point[member] ?? 0), 0);
-/** Of finished deliveries, as that of a destination. */
+/** Of finished deliveries; one that failed over counts by its successor. */
 const rateOf = (points: Point[]): number | null => {
   const good = sumOf(points, 'delivered');
   const ended = good + sumOf(points, 'failed') + sumOf(points, 'notSent');

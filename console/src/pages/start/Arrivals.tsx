@@ -1,6 +1,6 @@
 // What arrives at a source, live, and what becomes of it.
 import { Link } from '@tanstack/react-router';
-import type { Source } from '@hookyard/client';
+import type { Delivery, Source } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Status } from '../../components/ui.tsx';
@@ -54,11 +54,15 @@ export function Arrived({ id }: { id: string }) {
       {data?.routed === false && <span>No route matched</span>}
       {data?.deliveries?.slice(-MOST_DELIVERIES).map((delivery) => (
         <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
-          {delivery.statusCode
-            ? `Response ${delivery.statusCode}${delivery.destination.name === null ? '' : ` from ${plain(delivery.destination.name)}`}`
-            : plain(delivery.error ?? 'Delivery in progress')}
+          {outcomeOf(delivery)}
         </Link>
       ))}
     </div>
   );
+}
+
+/** `Response 200 from CRM`, `Delivery in progress (CRM)` */
+function outcomeOf({ statusCode, error, destination }: Delivery): string {
+  const name = plain(destination.name ?? destination.id);
+  return statusCode ? `Response ${statusCode} from ${name}` : `${plain(error ?? 'Delivery in progress')} (${name})`;
 }
