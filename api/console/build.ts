@@ -3,7 +3,8 @@
 // need. `npm start` runs it beside the other servers, the Dockerfile in a stage of its own.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { fillOnce } from '../../core/config/cache-folder.ts';
@@ -12,6 +13,7 @@ import { consoleFolder, sources } from './folder.ts';
 const COMPRESSED = /\.(js|css|svg)$/;
 // 11 takes three times as long for 3 % less.
 const BROTLI_QUALITY = 10;
+const LOOK_AGAIN_MS = 200;
 
 const [, , given] = process.argv;
 if (given === '--install') await install();
@@ -38,8 +40,42 @@ async function build(target: string): Promise<void> {
   );
 }
 
-/** What the lock file says, unless it is there. */
+/** What the lock file says, unless it is there; one process at a time, for each replaces the folder of the other. */
 async function install(): Promise<void> {
+  const name = createHash('sha256').update(sources).digest('hex').slice(0, 16);
+  const unlock = await lockFile(join(tmpdir(), `hookyard-console-${name}.lock`));
+  try {
+    await installUnlessThere();
+  } finally {
+    unlock();
+  }
+}
+
+/** Waits while a living process holds it. @returns what frees it */
+async function lockFile(path: string): Promise<() => void> {
+  for (;;) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx' });
+      const unlock = () => rmSync(path, { force: true });
+      process.once('exit', unlock);
+      return unlock;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      await new Promise((passed) => setTimeout(passed, LOOK_AGAIN_MS));
+      if (!isAlive(path)) rmSync(path, { force: true });
+    }
+  }
+}
+
+function isAlive(path: string): boolean {
+  try {
+    return process.kill(Number(readFileSync(path, 'utf8')), 0);
+  } catch {
+    return false;
+  }
+}
+
+async function installUnlessThere(): Promise<void> {
   const marker = join(sources, 'node_modules', '.hookyard-installed');
   const system = `${process.platform}-${process.arch}`;
   const wanted = createHash('sha256')
