@@ -1,7 +1,13 @@
 // Backpressure: webhooks, and replays that the API is asked for, are refused while the backlog is too large, or the
 // database is too large. Requests only check memory: what was read from PostgreSQL a moment ago, and what this process
 // has let in since.
-import { BacklogRoom, type NoRoom, type Sender, type Undo, type WaitingOf } from '../../core/fairness/backlog-room.ts';
+import {
+  BacklogRoom,
+  type NoRoom,
+  type Sender,
+  type Settle,
+  type WaitingOf,
+} from '../../core/fairness/backlog-room.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
@@ -92,7 +98,7 @@ export class Backlog {
    * @throws ApiError 503 when its organization has its share, or a delivery goes to a destination that is full; 429
    * when the organization is at its own limit
    */
-  takeRoomFor(sender: Sender, { body, deliveries }: Pick<NewEvent, 'body' | 'deliveries'>): Undo {
+  takeRoomFor(sender: Sender, { body, deliveries }: Pick<NewEvent, 'body' | 'deliveries'>): Settle {
     const waiting = deliveries.filter(({ status }) => status === 'pending');
     const noRoom = this.#room.refusal(sender, waiting);
     if (noRoom !== null) throw refused(noRoom, NOT_STORED);
@@ -103,7 +109,7 @@ export class Backlog {
    * Lets the deliveries of a replay in: all of these events, or none.
    * @throws ApiError as for a webhook, and 503 when nothing is accepted
    */
-  takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Undo {
+  takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Settle {
     this.#used();
     const { noRoom } = this.#room.fitting(sender, events);
     if (noRoom !== null) throw refused(noRoom, NOT_REPLAYED);

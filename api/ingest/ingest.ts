@@ -5,7 +5,7 @@ import { BatcherFullError } from '../../core/fairness/batcher.ts';
 import type { Settings } from '../../core/config/config.ts';
 import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.ts';
 import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
-import type { Undo } from '../../core/fairness/backlog-room.ts';
+import type { Settle } from '../../core/fairness/backlog-room.ts';
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
 import { METHODS } from '../../core/http/methods.ts';
@@ -244,7 +244,7 @@ function refuseLoop(headers: HeaderBytes): void {
 async function store(
   write: () => Promise<WriteOutcome>,
   use: OrganizationUse,
-  undo: Undo,
+  settle: Settle,
   event: NewEvent,
 ): Promise<WriteOutcome> {
   let end: ((ended: Ended) => void) | undefined;
@@ -252,11 +252,11 @@ async function store(
     end = use.take(event.body.length);
     const outcome = await write();
     end(outcome.kind === 'stale' ? null : outcome.kind);
-    if (outcome.kind !== 'stored') undo();
+    settle(outcome.kind === 'stored');
     return outcome;
   } catch (error) {
     end?.(null);
-    undo();
+    settle(false);
     if (error instanceof BatcherFullError) throw unavailable('Too many webhooks are waiting to be stored');
     throw error;
   }

@@ -44,15 +44,17 @@ export interface Waiting extends Counted {
   destinations: readonly { id: string; organizationId: string; waiting: number }[];
 }
 
-/** Undoes an addition: it was not stored. */
-export type Undo = () => void;
+/** Ends an addition, once. @param isStored whether it was committed; otherwise it no longer counts */
+export type Settle = (isStored: boolean) => void;
 
 /** Something that organizations share, of which only a count now and then is known. */
 export class Room {
   limit: number;
   readonly #timesFree: number;
   #counted: Counted = { total: 0, own: new Map() };
-  /** Added since the last count began, and before: what a count may not include. */
+  /** What is being stored: no count replaces it, because a count sees only what was committed when it began. */
+  readonly #storing = new Map<string, number>();
+  /** Stored since the last count began, and before: what a count may not include. */
   #since = new Map<string, number>();
   #before = new Map<string, number>();
   #added = 0;
@@ -72,7 +74,7 @@ export class Room {
 
   of(organizationId: string): number {
     const of = (amounts: ReadonlyMap<string, number>) => amounts.get(organizationId) ?? 0;
-    return of(this.#counted.own) + of(this.#since) + of(this.#before);
+    return of(this.#counted.own) + of(this.#storing) + of(this.#since) + of(this.#before);
   }
 
   /** @param more what it adds besides */
@@ -80,9 +82,12 @@ export class Room {
     return !mayHold(this.of(organizationId) + more, 1, this.left - more - 1, this.#timesFree);
   }
 
-  add(organizationId: string, amount: number): Undo {
-    this.#change(this.#since, organizationId, amount);
-    return () => this.#change(this.#since, organizationId, -amount);
+  add(organizationId: string, amount: number): Settle {
+    this.#change(this.#storing, organizationId, amount);
+    return (isStored) => {
+      this.#change(this.#storing, organizationId, -amount);
+      if (isStored) this.#change(this.#since, organizationId, amount);
+    };
   }
 
   /** Takes over a count. @param read throws when it cannot be read; the last count stays valid then */
@@ -98,7 +103,9 @@ export class Room {
 
   #change(amounts: Map<string, number>, id: string, by: number): void {
     this.#added += by;
-    amounts.set(id, (amounts.get(id) ?? 0) + by);
+    const amount = (amounts.get(id) ?? 0) + by;
+    if (amount === 0) amounts.delete(id);
+    else amounts.set(id, amount);
   }
 }
 
@@ -174,14 +181,14 @@ export class BacklogRoom {
   }
 
   /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
-  add(organizationId: string, waiting: WaitingOf, bytes = 0): Undo {
-    const undo = [
+  add(organizationId: string, waiting: WaitingOf, bytes = 0): Settle {
+    const settle = [
       this.backlog.add(organizationId, waiting.length),
       this.database.add(organizationId, bytes + waiting.length * DELIVERY_BYTES),
       ...waiting.map(({ destinationId }) => this.#destinations.add(destinationId, 1)),
     ];
-    return () => {
-      for (const each of undo) each();
+    return (isStored) => {
+      for (const each of settle) each(isStored);
     };
   }
 

@@ -2,7 +2,7 @@
 // any point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to
 // validate: no lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing
 // is created.
-import type { BacklogRoom, Undo, WaitingOf } from '../../core/fairness/backlog-room.ts';
+import type { BacklogRoom, Settle, WaitingOf } from '../../core/fairness/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/text/ids.ts';
 import {
   expectedDeliveries,
@@ -73,7 +73,7 @@ export interface PageRoom {
   deliveriesPerEvent: number;
   deliveriesPerSecond: number;
   fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
-  add(waiting: WaitingOf): Undo;
+  add(waiting: WaitingOf): Settle;
 }
 
 /** @throws a database error */
@@ -150,13 +150,13 @@ async function createPage(
   const plan = await planReplays(pool, { ...request, deliveriesPerEvent }, validate);
   const { slice, planned, waiting, waits } = fitted(found, plan, room);
   if (waits !== null && slice.events.length === 0) return { progress: await wait(pool, key, waits), deliveries: [] };
-  const undo = room.add(waiting);
+  const settle = room.add(waiting);
   let made: PageStep | undefined;
   try {
     made = await inTransaction(pool, (db) => storePage(db, { key, page, from: replay.nextId }, slice, planned));
     return { ...made, paceMs: (slice.events.length * 1000) / replay.ratePerSecond };
   } finally {
-    if (!made || made.deliveries.length === 0) undo();
+    settle(made !== undefined && made.deliveries.length > 0);
   }
 }
 

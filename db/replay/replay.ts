@@ -1,6 +1,6 @@
 // Replays: new deliveries of events that are already stored.
 import { newId, shardOf } from '../../core/text/ids.ts';
-import type { Undo, WaitingOf } from '../../core/fairness/backlog-room.ts';
+import type { Settle, WaitingOf } from '../../core/fairness/backlog-room.ts';
 import {
   firstDeliveryOf,
   JOIN_LISTS,
@@ -153,7 +153,7 @@ from created c join input i on i.id = c.id left join superseded s on s.id = i.re
  * @param events those of each event (`waitingByEvent`)
  * @throws an error of the caller's when there is no room for them
  */
-export type TakeRoom = (events: readonly WaitingOf[]) => Undo;
+export type TakeRoom = (events: readonly WaitingOf[]) => Settle;
 
 const alwaysRoom: TakeRoom = () => () => undefined;
 
@@ -203,11 +203,13 @@ export function waitingByEvent({ targets, mismatchOf }: PlannedReplays): Map<str
 }
 
 async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): Promise<ReplayResult> {
-  const undo = takeRoom([...waitingByEvent(planned).values()]);
+  const settle = takeRoom([...waitingByEvent(planned).values()]);
   try {
-    return await inTransaction(pool, (db) => insertPlanned(db, planned));
+    const stored = await inTransaction(pool, (db) => insertPlanned(db, planned));
+    settle(true);
+    return stored;
   } catch (error) {
-    undo();
+    settle(false);
     throw error;
   }
 }

@@ -20,7 +20,7 @@ describeConsole('the pages of issues, alert channels and replays', ({ hookyard, 
       await page.getByRole('link', { name: 'Deliveries failing' }).click();
       await page.getByRole('heading', { name: 'Deliveries failing: HTTP 500', level: 1, exact: true }).waitFor();
       await page.getByRole('link', { name: '1 failed delivery' }).waitFor();
-      await seen(page, '1 delivery affected: 1 failed');
+      await seen(page, 'Affected deliveries: 1 failed');
       await page.getByRole('button', { name: 'Resolve' }).click();
       await seen(page, '1 failed delivery not replayed');
       await page.getByRole('button', { name: 'Reopen' }).click();

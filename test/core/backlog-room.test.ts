@@ -47,10 +47,10 @@ describe('the room in the backlog', () => {
     // 10 + 57 <= 3 * (80 - 57)
     const part = { count: 1, noRoom: { full: 'organization' } };
     expect(room.fitting(sender(), [event(57), event(1), event(1)])).to.deep.equal(part);
-    const undo = room.add('a', event(57, 'other'));
+    const settle = room.add('a', event(57, 'other'));
     expect(room.refusal(sender(), event(1))).to.deep.equal({ full: 'organization' });
     expect(room.refusal({ ...sender(), organizationId: 'b' }, event(1))).to.equal(null);
-    undo();
+    settle(false);
     expect(room.refusal(sender(), event(1))).to.equal(null);
   });
 
@@ -91,27 +91,32 @@ describe('the room in the backlog', () => {
     }
   });
 
-  it('counts what is stored until a count has it that began later', async () => {
+  it('counts what is stored until a count has it that began after it was committed', async () => {
     const room = await roomOf();
-    room.add('a', event(4));
+    room.add('a', event(4))(true);
+    const late = room.add('a', event(8));
     const { promise, resolve } = Promise.withResolvers<void>();
     const counting = room.count(async () => {
       await promise;
       return { total: 4, own: new Map([['a', 4]]), destinations: [] };
     });
-    room.add('a', event(2));
-    expect(room.backlog.of('a')).to.equal(6);
+    room.add('a', event(2))(true);
+    expect(room.backlog.of('a')).to.equal(14);
     resolve();
     await counting;
-    expect([room.backlog.of('a'), room.backlog.left]).to.deep.equal([6, LIMIT - 6]);
+    expect([room.backlog.of('a'), room.backlog.left], 'the 8 are not committed').to.deep.equal([14, LIMIT - 14]);
+    late(true);
+    expect([room.backlog.of('a'), room.backlog.left]).to.deep.equal([14, LIMIT - 14]);
+    await room.count(() => Promise.resolve({ total: 14, own: new Map([['a', 14]]), destinations: [] }));
+    expect([room.backlog.of('a'), room.backlog.left]).to.deep.equal([14, LIMIT - 14]);
   });
 
   it('shrinks in the database by what an event takes, and 1,500 bytes for each of its deliveries', async () => {
     const room = await roomOf();
     room.database.limit = 10_000;
-    const undo = room.add('a', event(2), 10);
+    const settle = room.add('a', event(2), 10);
     expect([room.database.left, room.database.of('a')]).to.deep.equal([10_000 - 3010, 3010]);
-    undo();
+    settle(false);
     expect(room.database.left).to.equal(10_000);
     // Without a limit there is always room.
     expect(new BacklogRoom(0).fitting(sender(), [event(1_000_000), event(1)]).noRoom).to.equal(null);
