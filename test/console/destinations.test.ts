@@ -168,6 +168,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('heading', { name: 'Desk of a form', level: 1, exact: true }).waitFor();
       expect(await page.content()).to.not.include('token-of-the-desk');
       await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByText('Retries and limits').click();
       await page.getByLabel('Maximum retries').fill('7');
       await page.getByLabel('Method').selectOption('PUT');
       await page.getByText('Request', { exact: true }).click();

@@ -10,6 +10,7 @@ describeConsole('ordering in the console', ({ records, receiver }) => {
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 500 }));
     const { source, destination, route } = await records.pipe(endpoint.url);
     await onPage(`/routes/${route.id}/edit`, async (page) => {
+      await page.getByText('Ordering', { exact: true }).click();
       await page.getByLabel('Deliver in order').selectOption('Events with the same key');
       await page.getByLabel('Ordering key').fill('payload.customer');
       await page.getByLabel('Block for').fill('3600');

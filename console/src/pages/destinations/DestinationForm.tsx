@@ -67,6 +67,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
     },
     {
       title: 'Retries and limits',
+      isFolded: true,
       fields: [
         [
           { path: 'retryPolicy.maxRetries', label: 'Maximum retries', kind: 'whole' },

@@ -105,22 +105,23 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     },
     { node: <NewDestination form={form} /> },
     {
-      title: 'Rules',
+      node: <FilterFields form={form} />,
+      paths: ['filterId', 'filterConditions'],
+      facts: [
+        form.values.filterId !== null && [
+          'Filter',
+          <Names key="filter" list="listFilters" ids={[form.values.filterId]} />,
+        ],
+        form.values.filterConditions !== null && [
+          'Filter',
+          form.values.filterConditions.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>),
+        ],
+      ],
+    },
+    {
+      title: 'Schema and transform',
+      isFolded: true,
       fields: [
-        {
-          node: <FilterFields form={form} />,
-          paths: ['filterId', 'filterConditions'],
-          facts: [
-            form.values.filterId !== null && [
-              'Filter',
-              <Names key="filter" list="listFilters" ids={[form.values.filterId]} />,
-            ],
-            form.values.filterConditions !== null && [
-              'Filter',
-              form.values.filterConditions.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>),
-            ],
-          ],
-        },
         {
           ...{ path: 'schemaId', label: 'Schema', list: 'listSchemas' },
           help: 'Events whose payload does not match are not delivered.',
@@ -133,6 +134,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     },
     {
       title: 'Failover and circuit breaker',
+      isFolded: true,
       fields: [
         {
           ...{ path: 'failoverDestinationIds', label: 'Failover destinations', list: 'listDestinations', isMany: true },
@@ -148,9 +150,10 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
         ],
       ],
     },
-    { title: 'Ordering', fields: orderingFields(form.values.ordering) },
+    { title: 'Ordering', isFolded: true, fields: orderingFields(form.values.ordering) },
     {
       title: 'Success criteria',
+      isFolded: true,
       fields: [
         [
           {
@@ -163,6 +166,7 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     },
     {
       title: 'Notifications',
+      isFolded: true,
       fields: [
         { path: 'notifyEmails', label: 'Email addresses', help: 'Comma-separated.' },
         { path: 'notifyOnFailure', label: 'Email when a delivery fails', kind: 'flag' },
