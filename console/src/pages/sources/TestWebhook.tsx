@@ -40,9 +40,8 @@ export function TestWebhook({ source }: { source: Source }) {
       <div className="stack">
         {!isEditing && (
           <p className="quiet">
-            {type === 'none'
-              ? "Your browser sends a sample event, with the browser's headers, to the ingest URL. The source's routes then deliver it."
-              : "Your browser sends a signed sample event, with the browser's headers, to the ingest URL. The source's routes then deliver it."}
+            Your browser sends a {type === 'none' ? '' : 'signed '}sample event, with the browser's headers, to the
+            ingest URL. Routes deliver it like any other event: it is not marked as a test.
           </p>
         )}
         {providers.error && <Failed error={providers.error} />}
