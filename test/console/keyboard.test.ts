@@ -45,8 +45,8 @@ describeConsole('the console with a keyboard alone', ({ records }) => {
       await page.keyboard.type(issue.id);
       await page.keyboard.press('Enter');
       await title(page, 'Deliveries failing: HTTP 401');
-      await page.getByRole('link', { name: 'last failed attempt' }).waitFor();
-      await press(page, 'last failed attempt');
+      await page.getByRole('link', { name: 'latest affected delivery' }).waitFor();
+      await press(page, 'latest affected delivery');
       await seen(page, 'which token?');
       await press(page, 'Quay desk');
       await title(page, 'Quay desk');

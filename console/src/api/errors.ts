@@ -25,7 +25,7 @@ export function told(error: unknown): Told {
   if (error.status === 412)
     return {
       title: 'Changed by someone else',
-      message: 'Nothing was saved. Review the current values, then try again.',
+      message: 'Your change was not made. Review the current values, then try again.',
       requestId,
     };
   if (error.status === 429) return { title: 'Too many requests', message, requestId };

@@ -22,7 +22,7 @@ export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; de
   const total = answers.reduce((sum, { data }) => sum + (data?.pagination.total ?? 0), 0);
   if (total === 0) return null;
   return (
-    <Callout tone="bad" title={plural(total, 'open issue')}>
+    <Callout tone="bad" title={plural(total, 'active issue')}>
       {issues.map((issue) => (
         <div key={issue.id}>
           <Link to={`/issues/${issue.id}`}>{plain(titleOf(issue))}</Link>

@@ -65,7 +65,7 @@ export function Pause({ kind, id, onClose }: PauseProps) {
     >
       <p>
         Webhooks are still accepted. Deliveries {kind === 'route' ? 'from this route' : 'to this destination'} are held
-        until you resume it. Attempts in flight are not interrupted.
+        until it is resumed. Attempts in flight are not interrupted.
       </p>
       <TextInput
         label="Reason"
@@ -108,7 +108,10 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
       run={() => resumeHeld(kind, id, resume)}
       said={resumedText(`${sentence(kind)} resumed`)}
     >
-      <p>Held deliveries are sent in order of receipt, with the destination's current URL and settings.</p>
+      <p>
+        Held deliveries are sent in order of receipt, with the destination's current URL and settings, unless another
+        pause or a circuit breaker still holds them.
+      </p>
       <NumberInput
         label="Rate limit (per second)"
         placeholder="50"
@@ -266,7 +269,8 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
         Closes the circuit breaker now instead of waiting for the next automatic retry.
       </p>
       <p>
-        Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and settings.{' '}
+        Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and settings,
+        unless a pause still holds them.{' '}
         {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
       </p>
       <p className="quiet">

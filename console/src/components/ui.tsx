@@ -199,7 +199,7 @@ export async function copy(text: string, what: string): Promise<void> {
   } catch {
     notifications.show({
       color: 'red',
-      message: 'Could not copy. Select the text and press Ctrl+C or Cmd+C.',
+      message: 'Could not copy. If the text is shown, select it and press Ctrl+C or Cmd+C.',
     });
   }
 }

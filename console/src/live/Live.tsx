@@ -41,7 +41,7 @@ export function useLive(filters: LiveFilter & Partial<Record<keyof typeof UNKNOW
   const unknown = Object.entries(UNKNOWN).flatMap(([name, word]) =>
     filters[name as keyof typeof UNKNOWN] ? [word] : [],
   );
-  const why = unknown.length === 0 ? null : `The live stream cannot filter by ${unknown.join(' or ')}.`;
+  const why = unknown.length === 0 ? null : `The live stream cannot filter by ${unknown.join(' or ')}`;
   const { sourceId, routed } = filters;
   useEffect(() => {
     if (!isOn || !isSeen) return setState({ is: 'off' });
@@ -115,7 +115,7 @@ export function LiveLine({ state }: { state: LiveState }) {
   return (
     <div role="status" className="quiet">
       {state.is === 'away' && 'The API is not responding. The list resumes automatically, without gaps.'}
-      {state.is === 'asking' && `${state.why} The list is refreshed every 5 seconds instead.`}
+      {state.is === 'asking' && `${state.why}. The list is refreshed every 5 seconds instead.`}
       {state.is === 'open' &&
         state.backAt !== null &&
         `Reconnected at ${timeText(state.backAt, zone)} ${zoneName(zone)}. The list includes events received in the meantime.`}
@@ -177,7 +177,7 @@ function stateOf(error: unknown): LiveState {
   if (!(error instanceof HookyardError)) return { is: 'asking', why: told(error).message };
   if (error.code === 'UNREACHABLE' || (error.status ?? 0) >= 500) return { is: 'away' };
   if (error.code === 'TIMEOUT')
-    return { is: 'asking', why: 'A proxy between this browser and the API is buffering the live stream.' };
+    return { is: 'asking', why: 'A proxy between this browser and the API may be buffering the live stream' };
   return { is: 'asking', why: error.message };
 }
 

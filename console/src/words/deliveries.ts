@@ -9,12 +9,13 @@ export const STATUSES: Record<Status, string> = {
   retrying: 'The last attempt failed and the next one is scheduled. "Retry now" starts it immediately.',
   circuit_open: 'Held by the circuit breaker or by a paused route or destination. Sent automatically once resumed.',
   delivered: 'The destination accepted the event.',
-  failed: 'All attempts failed. Fix the cause, then replay the delivery.',
-  failed_over: 'The destination failed, so the event was sent to a failover destination instead.',
+  failed: 'The retries are used up, or no attempt could succeed. Fix the cause, then replay the delivery.',
+  failed_over:
+    'The destination failed or the circuit breaker was open. A delivery to a failover destination replaced this one.',
   schema_failed:
     "The payload does not match the route's schema, so the event was not sent. Fix the schema or the sender, then replay the delivery.",
   filter_failed:
-    "The route's filter timed out, so the event was not sent. Simplify the filter, then replay the delivery.",
+    "The route's filter needed too much CPU time, so the event was not sent. Simplify the filter, then replay the delivery.",
   skipped: 'The destination was disabled. Enable it, then replay the delivery.',
   cancelled: 'Cancelled by a user, or because the destination was deleted.',
 };

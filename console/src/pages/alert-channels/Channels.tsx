@@ -71,7 +71,7 @@ export function ChannelPage() {
         <>
           {!channel.enabled && (
             <Callout tone="warn" title="Alert channel disabled">
-              No messages are sent. When you enable the channel, it reports all open issues.
+              No messages are sent. When you enable the channel, it reports the open issues that match its settings.
             </Callout>
           )}
           {channel.failingSince !== null && (
@@ -142,7 +142,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
       kind="alert channel"
       of={channel}
       disabling={<p>No messages are sent until you enable the channel.</p>}
-      enabling={<p>Open issues are reported immediately.</p>}
+      enabling={<p>The channel will report the open issues that match its settings.</p>}
       deleting={<p>No more messages are sent to the channel.</p>}
       more={{
         'Rotate secret':

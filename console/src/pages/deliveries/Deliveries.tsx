@@ -110,7 +110,10 @@ export function Deliveries() {
             </>
           ))
       }
-      empty={{ title: 'No deliveries', text: 'Choose a longer time range or remove a filter.' }}
+      empty={{
+        title: 'No deliveries',
+        text: 'Deliveries in this time range appear here. To see older ones, choose a longer range.',
+      }}
     >
       {status === 'circuit_open' && <HeldBy routeId={routeId} destinationId={destinationId} />}
       {bulk && (

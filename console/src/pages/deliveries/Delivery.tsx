@@ -56,7 +56,7 @@ export function DeliveryPage() {
         [
           'Related',
           <PageLink key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' }}>
-            View all deliveries
+            View the event's deliveries
           </PageLink>,
         ],
       ]}
@@ -97,7 +97,7 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
       <Chain of={delivery} />
       <Card title={delivery.attemptCount === 0 ? 'Attempts' : plural(delivery.attemptCount, 'attempt')}>
         {delivery.attempts.length === 0 ? (
-          <p className="quiet">No attempts yet</p>
+          <p className="quiet">No attempts</p>
         ) : (
           <ol className="steps">
             {delivery.attempts.map((one) => (
@@ -194,7 +194,7 @@ function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) 
             tone="warn"
             title={
               doubt.code === CHANGED
-                ? 'The destination was changed after this attempt. The original URL is not stored.'
+                ? 'The destination was changed after this attempt. The original method and URL are not stored.'
                 : plain(doubt.message)
             }
           />

@@ -45,7 +45,7 @@ export function NotReplayed({ destinationId }: { destinationId: string }) {
         <Callout tone="warn" title={`${text} not replayed`}>
           <div className="hold">
             <span className="grow">
-              Failed deliveries are not sent again automatically.{' '}
+              Created in the last 24 hours. Failed deliveries are not sent again automatically.{' '}
               <FailedLink destinationId={destinationId} text="View deliveries" />
             </span>
             {mayReplay && (

@@ -93,9 +93,9 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
           path: 'forwardHeaders.mode',
           label: 'Forwarded headers',
           choices: [
-            { value: 'usual', label: 'All except hop-by-hop and host headers' },
-            { value: 'all', label: 'All' },
-            { value: 'none', label: 'None' },
+            { value: 'usual', label: 'All except credential, connection, proxy and server headers' },
+            { value: 'all', label: 'All except credential and connection headers' },
+            { value: 'none', label: 'Only Content-Type and Content-Encoding' },
             { value: 'names', label: 'Only the headers below' },
           ],
         },

@@ -78,7 +78,7 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
     <>
       {!event.routed && (
         <Callout tone="info" title="No route matched">
-          The source has no route, or no route's filter matched the event.{' '}
+          The source had no enabled route, or no route's filter matched the event.{' '}
           <PageLink to="/routes" search={{ sourceId: event.sourceId }}>
             View routes
           </PageLink>

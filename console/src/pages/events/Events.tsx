@@ -72,7 +72,10 @@ export function Events() {
       empty={{
         title: 'No events',
         text: (
-          <>Choose a longer time range or remove a filter. {mayStart && <Link to="/start">Send a test webhook</Link>}</>
+          <>
+            Events in this time range appear here. To see older ones, choose a longer range.{' '}
+            {mayStart && <Link to="/start">Send a test webhook</Link>}
+          </>
         ),
       }}
     >

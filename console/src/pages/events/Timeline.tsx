@@ -26,7 +26,7 @@ export function Timeline({ id, most, version }: Props) {
           const spanMs = Math.max(1, Math.max(began, ...ends) - began);
           return (
             <>
-              <p className="small quiet">Time from receipt to last attempt: {durationText(spanMs)}</p>
+              <p className="small quiet">Time scale: 0 to {durationText(spanMs)} after receipt</p>
               <div className="bars">
                 {newest.map((delivery) => (
                   <Row key={delivery.deliveryId} delivery={delivery} began={began} spanMs={spanMs} />
@@ -57,7 +57,7 @@ function Row({ delivery, began, spanMs }: RowProps) {
         <Link to={`/deliveries/${delivery.deliveryId}`}>{plain(delivery.destinationName)}</Link>
         <Status of={delivery.status} />
       </span>
-      <div className="bar" role="img" aria-label={texts.join('; ') || 'No attempts yet'}>
+      <div className="bar" role="img" aria-label={texts.join('; ') || 'No attempts'}>
         {delivery.attempts.map((attempt, index) => (
           <i
             key={attempt.attemptNumber}

@@ -76,8 +76,8 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
       <p className="small quiet">
         {retrying && 'Retries continue automatically. '}
         {issue.kind === 'circuit_open'
-          ? 'The issue resolves automatically when the circuit breaker closes.'
-          : 'The issue resolves automatically after a success and a minute without failures.'}
+          ? 'Unless ignored, the issue resolves automatically when the circuit breaker closes.'
+          : 'Unless ignored, the issue resolves automatically after a success and a minute without failures.'}
       </p>
     </div>
   );
@@ -131,10 +131,10 @@ const seeSample = ({ sampleDeliveryId }: Issue, what: string): ReactNode => (
   <>
     {what} of{' '}
     {sampleDeliveryId === null ? (
-      'a failed delivery'
+      'an affected delivery'
     ) : (
       <>
-        the <Link to={`/deliveries/${sampleDeliveryId}`}>last failed attempt</Link>
+        the <Link to={`/deliveries/${sampleDeliveryId}`}>latest affected delivery</Link>
       </>
     )}
     .
@@ -183,7 +183,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   signature_failing: (issue) => [
     <>Review the {refusedOf(issue)}.</>,
     <>Edit {the(issue, 'source')} and enter the secret its sender signs with.</>,
-    'Refused webhooks are not stored. Ask the sender to send them again.',
+    'Refused webhooks are not stored as events. Ask the sender to send them again.',
   ],
   warehouse_not_writable: (issue) => [
     <>Check the last file's error on {the(issue, 'destination')}.</>,

@@ -77,7 +77,7 @@ export function IssuePage() {
 const STATES = {
   Open: 'no one is working on the issue yet.',
   Acknowledged: 'someone is working on the issue. It still resolves automatically.',
-  Ignored: 'failures are counted, but no one is notified until the issue is reopened.',
+  Ignored: 'failures are counted, but no one is notified and the issue does not resolve automatically.',
   Resolved: 'fixed, or closed by a user. If the failure recurs within an hour, the issue reopens.',
 };
 

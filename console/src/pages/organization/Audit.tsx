@@ -60,7 +60,10 @@ export function Audit() {
         range="7d"
         columns={columns}
         onOpen={setOpened}
-        empty={{ title: 'No audit log entries', text: 'Changes and refused requests in this time range appear here.' }}
+        empty={{
+          title: 'No audit log entries',
+          text: 'Changes, refused requests, and reads of payloads or secrets in this time range appear here.',
+        }}
       />
       <Modal opened={opened !== null} onClose={() => setOpened(null)} title="Audit log entry" size="lg">
         {opened && <One record={opened} />}

@@ -35,7 +35,7 @@ export function Exchange() {
       title="Import and export"
       note={
         writeDestinations || writeRoutes
-          ? 'Move destinations and routes between organizations as JSON files. Import destinations first, because routes refer to them by slug.'
+          ? 'Move destinations and routes between organizations as JSON files. Routes refer to other records by slug: first import the destinations, and create the sources, filters, transforms and schemas.'
           : 'Download destinations and routes as JSON files. Your API key cannot import files.'
       }
     >

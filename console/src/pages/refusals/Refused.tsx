@@ -51,7 +51,7 @@ export function Refused() {
         columns={columns}
         idOf={({ id }) => id ?? ''}
         answer={{ data: data && { data: rows }, error, isFetching, refetch }}
-        empty={<Empty title="No refused webhooks">Every webhook in this time range was accepted.</Empty>}
+        empty={<Empty title="No refused webhooks">No source refused a webhook in this time range.</Empty>}
       />
       {data && data.groups > rows.length && (
         <p className="small quiet">

@@ -66,7 +66,7 @@ export function Replays() {
       make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
       empty={{
         title: 'No replays',
-        text: 'A replay delivers all matching events again in the background. Replays of single deliveries are listed under Deliveries.',
+        text: 'A replay delivers all matching events again in the background. Replays of single events and deliveries are listed under Deliveries.',
       }}
     >
       {problem}
@@ -166,6 +166,6 @@ const Cancel = ({ id }: { id: string }) => (
     run={() => call('cancelEventReplay', { id })}
     said="Replay cancelled"
   >
-    <p>No more deliveries are created. Existing deliveries continue. To replay the rest, start a new replay.</p>
+    <p>No more deliveries will be created. Existing deliveries continue. To replay the rest, start a new replay.</p>
   </ConfirmedAction>
 );

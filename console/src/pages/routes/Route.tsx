@@ -48,7 +48,7 @@ export function RoutePage() {
         <>
           {!route.enabled && (
             <Callout tone="warn" title="Route disabled">
-              New events are stored, but not delivered by this route. Replay them after you enable it.
+              New events are stored, but not delivered by this route. You can replay them after you enable it.
             </Callout>
           )}
           {route.warnings.map((text) => (
@@ -109,7 +109,7 @@ function Actions({ route }: { route: Route }) {
         kind="route"
         of={route}
         disabling={<p>New events are stored, but not delivered by this route. Deliveries in progress continue.</p>}
-        enabling={<p>The route receives new events again. Replay events received while it was disabled.</p>}
+        enabling={<p>The route will receive new events again. You can replay events received while it was disabled.</p>}
         deleting={
           <>
             <p>

@@ -79,7 +79,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
         <p>New events are stored, but not delivered by these routes. Deliveries in progress continue.</p>
       </ConfirmedAction>
       <ConfirmedAction {...enable(true)}>
-        <p>The routes receive new events again.</p>
+        <p>The routes will receive new events again. You can replay events received while they were disabled.</p>
       </ConfirmedAction>
       <ConfirmedAction
         {...named('Delete')}

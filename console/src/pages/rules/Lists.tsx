@@ -18,7 +18,7 @@ const KINDS = {
   transforms: {
     one: 'transform',
     list: 'listTransforms',
-    text: 'A transform turns an event into the request to send.',
+    text: 'A transform turns an event into the body that is sent.',
   },
   schemas: {
     one: 'schema',

@@ -19,14 +19,14 @@ type Cause = Refusal['cause'];
 
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
-  signature: 'Signature missing, invalid or expired. Check that the sender uses the same secret.',
-  token: 'Secret token missing from the URL. Give the sender the full ingest URL.',
-  path: 'Subpath not accepted. Enable subpaths, or remove the subpath from the URL.',
+  signature: 'Signature or credentials missing, invalid or expired. Check that the sender uses the same secret.',
+  token: 'Secret token missing from the URL or no longer valid. Give the sender the current ingest URL.',
+  path: "Subpath not accepted or invalid. Enable subpaths, or correct the sender's URL.",
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',
-  too_large: 'Payload too large.',
-  incomplete: 'Connection closed before the payload was complete.',
-  too_slow: 'Payload received too slowly.',
+  too_large: 'Payload too large. Send less, or ask the operator for a higher limit.',
+  incomplete: 'Connection closed before the payload was complete. Check the timeouts of the sender and of proxies.',
+  too_slow: "Payload received too slowly. Check the sender's network connection.",
   limit: 'Organization limit reached. See Usage.',
   unavailable: 'Service at capacity or database unavailable. Most senders retry.',
   error: 'Internal error. Ask the operator to check the log.',
@@ -80,7 +80,7 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
             answer={{ ...answer, data: shown }}
             onOpen={(refusal) => set({ open: refusal.id })}
             onPage={(page) => set({ page: String(page) })}
-            empty={<Empty title="No samples">Each source keeps its last 100 refused webhooks.</Empty>}
+            empty={<Empty title="No samples">Only a sample of recent refused webhooks is kept.</Empty>}
           />
         )}
       </div>

@@ -141,7 +141,7 @@ function Actions({ source }: { source: Source }) {
       kind="source"
       of={source}
       disabling={<p>Webhooks receive a 403 response and are not stored. Some senders retry; others give up.</p>}
-      enabling={<p>The source accepts webhooks again.</p>}
+      enabling={<p>The source will accept webhooks again.</p>}
       deleting={
         <p>
           The source's routes,{' '}
@@ -154,7 +154,7 @@ function Actions({ source }: { source: Source }) {
           source.verificationConfig.type !== 'none' &&
           ((close) => (
             <RotateSecret kind="own" run={(body) => call('rotateVerificationSecret', { id, body })} onClose={close}>
-              Enter the secret that the sender will sign with. The old secret stays valid during the overlap.
+              Enter the secret that the sender will use. The old secret stays valid during the overlap.
             </RotateSecret>
           )),
         'Rotate ingest URL':
