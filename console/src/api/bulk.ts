@@ -10,7 +10,7 @@ export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pa
 const OPERATIONS = { retry: 'retryDelivery', replay: 'replayDelivery', cancel: 'cancelDelivery' } as const;
 const REFUSED = {
   retry: 'status has changed',
-  replay: 'in progress or already replayed',
+  replay: 'in progress, already replayed, or without payload or destination',
   cancel: 'status has changed',
 };
 const FIRST = 'first';

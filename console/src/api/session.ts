@@ -59,7 +59,7 @@ export const session = {
   },
   /** Asks first if the key came from a sign-in link: its text is nowhere else. */
   signOut({ key }: Caller): void {
-    const question = 'Sign out? To sign in again, you will need an API key or a new sign-in link from npm start.';
+    const question = 'Sign out? To sign in again, you will need an API key or a new sign-in link printed at startup.';
     if (key.name !== LINK_KEY || confirm(question)) session.end('signed-out');
   },
   /** Shows the sign-in; the keys stay known. */

@@ -15,7 +15,7 @@ export const STATUSES: Record<Status, string> = {
   schema_failed:
     "The payload does not match the route's schema, so the event was not sent. Fix the schema or the sender, then replay the delivery.",
   filter_failed:
-    "The route's filter needed too much CPU time, so the event was not sent. Simplify the filter, then replay the delivery.",
+    "The route's filter needed too much CPU time, so the event was not sent. Simplify it, then replay the delivery.",
   skipped: 'The destination was disabled. Enable it, then replay the delivery.',
   cancelled: 'Cancelled by a user, or because the destination was deleted.',
 };

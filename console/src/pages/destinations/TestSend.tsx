@@ -41,7 +41,7 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
         {!isOwn && (
           <p className="quiet">
             {isWarehouse
-              ? 'Checks access by writing a file with one event.'
+              ? 'Checks access by writing a file with one event. The file stays in the _test folder.'
               : 'Sends a webhook whose payload and headers mark it as a test. Tests do not affect health.'}
           </p>
         )}

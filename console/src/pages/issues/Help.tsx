@@ -182,7 +182,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   ],
   signature_failing: (issue) => [
     <>Review the {refusedOf(issue)}.</>,
-    <>Edit {the(issue, 'source')} and enter the secret its sender signs with.</>,
+    <>Edit {the(issue, 'source')} and enter the secret its sender uses.</>,
     'Refused webhooks are not stored as events. Ask the sender to send them again.',
   ],
   warehouse_not_writable: (issue) => [

@@ -89,7 +89,7 @@ function Shown({ route }: { route: Route }) {
               View deliveries
             </PageLink>
             <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed', replayed: 'false' }}>
-              View failed deliveries (last 7 days)
+              View failed deliveries not replayed (last 7 days)
             </PageLink>
           </div>
         </>

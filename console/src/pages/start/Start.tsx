@@ -191,7 +191,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
       <TextInput
         label="Destination URL"
         placeholder="https://example.com/webhooks"
-        description='To start a receiver at http://localhost:4000: node -e "http.createServer((_, r) => r.end()).listen(4000)"'
+        description='To receive at http://localhost:4000, run node -e "http.createServer((_, r) => r.end()).listen(4000)"'
         type="url"
         value={values.url}
         onChange={(event) => set({ url: event.currentTarget.value })}
