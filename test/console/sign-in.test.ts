@@ -30,7 +30,7 @@ describeConsole('signing in to the console', ({ hookyard }) => {
       expect(page.url()).to.not.include(code);
       const asked = page.waitForEvent('dialog');
       const signOut = page.getByRole('menuitem', { name: 'Sign out' }).click();
-      expect((await asked).message()).to.include('npm start');
+      expect((await asked).message()).to.include('a new sign-in link');
       await (await asked).accept();
       await signOut;
       await page.getByRole('heading', { name: 'Sign in to Hookyard' }).waitFor();
