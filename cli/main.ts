@@ -32,7 +32,10 @@ const program = new Command('hookyard')
     '--url <url>',
     'Service URL (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; default: the service running in the data folder, else http://localhost:3000)',
   )
-  .option('--api-key <key>', 'API key (whr_...; HOOKYARD_API_KEY; default on this machine: data/keys/api-key)')
+  .option(
+    '--api-key <key>',
+    'API key (whr_...; HOOKYARD_API_KEY; default for the service on this machine: the file keys/api-key in the data folder)',
+  )
   .option('--profile <name>', 'Profile to use, created with hookyard profiles set (HOOKYARD_PROFILE)')
   .option(
     '--timeout <seconds>',

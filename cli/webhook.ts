@@ -106,10 +106,12 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 
-const withoutKey = ({ slug, title, provider }: Signer) =>
+const withoutKey = ({ title, provider }: Signer) =>
   `${title} signs with a private key; generate a key pair, set the public key on a test source (${
-    provider === null ? `hookyard sources update ${slug}` : `hookyard sources create test --provider ${provider}`
-  } --secret @public.pem) and send with --private-key private.pem`;
+    provider === null
+      ? 'as the secret in its verificationConfig'
+      : `hookyard sources create test --provider ${provider} --secret @public.pem`
+  }) and send with --private-key private.pem`;
 
 const ofOthers = ({ title, provider }: Signer) =>
   `${title} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts; ` +

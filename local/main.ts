@@ -65,7 +65,7 @@ process.exit();
 async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   if (!settings.HOOKYARD_MIGRATE && !settings.DATABASE_URL)
     throw new ConfigError([
-      'HOOKYARD_MIGRATE is off, but only npm start can migrate the embedded PostgreSQL; remove the setting, or set DATABASE_URL to your own PostgreSQL',
+      'HOOKYARD_MIGRATE is off, but the embedded PostgreSQL can be migrated only at startup; remove the setting, or set DATABASE_URL to your own PostgreSQL',
     ]);
   printSettings(settings);
   let apiPort = 0;

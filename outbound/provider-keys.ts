@@ -114,8 +114,8 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
 
   function noteAway(name: string, url: string, { why, said }: { why: ErrorSummary; said: string }): KeysAwayError {
     const { host } = new URL(url);
-    throttled(log).warn({ host, reason: why }, "failed to fetch a provider's keys", host);
-    const error = new KeysAwayError(`The provider's keys could not be fetched from ${host}: ${said}`);
+    throttled(log).warn({ host, reason: why }, "failed to fetch a sender's keys", host);
+    const error = new KeysAwayError(`The sender's keys could not be fetched from ${host}: ${said}`);
     away.set(name, error);
     return error;
   }
@@ -127,7 +127,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     try {
       return await inTurn(run);
     } catch (error) {
-      if (error instanceof QueueFullError) throw new KeysAwayError('Too many webhooks are waiting for provider keys');
+      if (error instanceof QueueFullError) throw new KeysAwayError("Too many webhooks are waiting for senders' keys");
       throw error;
     }
   }
@@ -183,7 +183,7 @@ function createBudget(
   return ({ organizationId, sourceId }) => {
     const [ofSource, ofOrganization] = [countOf(sourceId), countOf(organizationId)];
     if (ofSource.count >= PER_SOURCE || ofOrganization.count >= PER_ORGANIZATION)
-      throw new KeysAwayError('Too many keys were requested from the provider in one minute');
+      throw new KeysAwayError('Too many keys were requested from senders in one minute');
     ofSource.count += 1;
     ofOrganization.count += 1;
   };

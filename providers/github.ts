@@ -44,7 +44,7 @@ export const github: Provider = {
   eventId: { header: 'X-GitHub-Delivery' },
   dedup: { header: 'X-GitHub-Delivery' },
   instructions:
-    'Go to Settings › Webhooks › Add webhook. Enter the ingest URL as the payload URL, and enter the secret.',
+    'Go to Settings › Webhooks › Add webhook. Enter the ingest URL as the payload URL, select application/json as the content type, and enter the secret.',
   samples: [
     sample('push', {
       ref: 'refs/heads/main',

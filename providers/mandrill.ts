@@ -19,7 +19,7 @@ export const mandrill: Provider = {
   dedup: { signature: true },
   handshakes: [{ kind: 'head' }],
   instructions:
-    "Go to Settings › Webhooks › Add a webhook and enter the ingest URL. Hookyard responds to the HEAD request that Mandrill sends. Then set the webhook key as the source's secret.",
+    "Create the source with any secret. Then go to Settings › Webhooks › Add a webhook and enter the ingest URL. Hookyard responds to the HEAD request that Mandrill sends. Then set the webhook key as the source's secret. Mandrill signs the URL, so the URL in Mandrill must start with HOOKYARD_PUBLIC_URL.",
   samples: [
     sample('send', { _id: 'exampleaaaaaaaaaaaaaaaaaaaaaaaaa', email: 'emma@example.com', state: 'sent' }),
     sample('hard_bounce', { email: 'emma@example.com', state: 'bounced', bounce_description: 'bad_mailbox' }),

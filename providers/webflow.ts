@@ -12,7 +12,8 @@ export const webflow: Provider = {
   }),
   secret: { is: "the webhook's secret key, or the app's client secret" },
   eventType: { payload: 'triggerType' },
-  instructions: 'Use the Webflow API or the site settings to create a webhook with the ingest URL.',
+  instructions:
+    'Use the Webflow API to create a webhook with the ingest URL. Webhooks created in the site settings are not signed and are refused.',
   samples: [
     {
       event: 'form_submission',

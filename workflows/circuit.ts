@@ -30,13 +30,13 @@ export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
   let advice: CircuitAdvice | null = null;
   setHandler(circuitStatus, () => advice, {
-    description: "The circuit breaker's state, and what it is waiting for",
+    description: 'The state of the circuit breaker or pause, and what it is waiting for',
   });
   note(
     circuitChanged,
     news,
     'changed',
-    'Sent by Hookyard when the circuit breaker has changed; do not send this signal manually',
+    'Sent by Hookyard when the circuit breaker or pause has changed; do not send this signal manually',
   );
   note(resetCircuit, news, 'reset', 'Closes the circuit breaker now, and sends the held deliveries');
   for (;;) {
@@ -66,7 +66,7 @@ function waitSummary(advice: CircuitAdvice): string {
 
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.suspended) {
-    return `**Suspended**: ${plural(advice.held, 'delivery from this route is', 'deliveries from this route are')} held until an operator resumes the organization (\`hookyard orgs resume\`).`;
+    return `**Suspended**: ${plural(advice.held, 'delivery is', 'deliveries are')} held until an operator resumes the organization (\`hookyard orgs resume\`).`;
   }
   if (advice.state === 'closed' && advice.paused) return describePause(routeId, advice.paused, advice.held);
   if (advice.state === 'closed') {

@@ -36,7 +36,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   setHandler(warehouseStatus, () => run.view, {
     description: 'What is being written, and what the warehouse is waiting for',
   });
-  note(warehouseChanged, run.news, 'changed', 'Checks immediately, and retries the waiting batch');
+  note(warehouseChanged, run.news, 'changed', 'Writes any due files and retries the waiting batch immediately');
   const { organizationId, destinationId } = input;
   for (;;) {
     run.news.changed = false;
@@ -71,7 +71,7 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
   setCurrentDetails(
     paragraphs(
       `At least ${plural(waiting, 'delivery is', 'deliveries are')} waiting for the next file, which will be written when it is full, or at ${until} at the latest.`,
-      signalChoices('`warehouseChanged` checks immediately.'),
+      signalChoices('`warehouseChanged` writes any due files immediately.'),
     ),
   );
   await condition(() => news.changed, waitMs, { summary: 'Until the next file' });

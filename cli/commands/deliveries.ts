@@ -14,7 +14,7 @@ const DEFAULT_PER_SECOND = 20;
 const MOST_PER_SECOND = 100;
 const FLAGS = {
   codeClass: ['--code-class <class>', 'Status code class of the latest attempt, or none if there was no response'],
-  error: ['--error <text>', "Text in the latest attempt's error"],
+  error: ['--error <text>', "Text in the delivery's error"],
 } as const;
 
 export const deliveries: Resource = {

@@ -68,7 +68,7 @@ export const destinations: Resource = {
     {
       operation: 'releaseOrderKey',
       name: 'release-order-key',
-      about: 'Release the waiting deliveries of an ordering key; deliveries that fail do not block the key',
+      about: 'Release an ordering key: its waiting deliveries are sent in order, and do not block the key if they fail',
       done: 'Released {key}; deliveries waiting: {waiting}',
     },
     {

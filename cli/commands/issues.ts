@@ -13,7 +13,7 @@ const CHANGES = {
 } as const;
 
 export const issues: Resource = {
-  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'Manage issues (ongoing failures)' },
+  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'Manage issues, which track failures' },
   rows: [
     {
       operation: 'listIssues',
@@ -67,7 +67,7 @@ const MEMBERS = {
     kinds: ['--kind <kind>', 'Only issues of this kind; repeatable'],
     afterCount: ['--after <n>', 'Number of failures at which the first message about an issue is sent (default: 1)'],
     throttleMinutes: ['--throttle <minutes>', 'Minimum minutes between messages about an issue (default: 15)'],
-    digestMinutes: ['--digest <minutes>', 'Minutes between digests of all changes'],
+    digestMinutes: ['--digest <minutes>', 'Minutes between digests of all changes (not for PagerDuty)'],
   },
   extra: (command: Command) =>
     command

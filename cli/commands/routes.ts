@@ -66,7 +66,7 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
       name: 'resume',
       about: `Resume a ${kind}; its held deliveries are sent, oldest first`,
       flags: { releasePerSecond: ['--rate <n>', 'Deliveries per second (default: 50)'] },
-      done: '{_} is no longer paused; its held deliveries will be sent, oldest first',
+      done: '{_} is no longer paused; its held deliveries will be sent, oldest first, unless something else holds them',
     },
   ];
 }

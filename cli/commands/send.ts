@@ -29,7 +29,7 @@ export function addSend(program: Command): void {
     .requiredOption('--source <source>', 'Source to send to (slug or ID)')
     .option(
       '--provider <provider>',
-      "Provider to sign as (default: the source's provider); list providers with: hookyard providers",
+      "Provider to send as (default: the source's provider); list providers with: hookyard providers",
     )
     .option('--event <name>', 'Sample event to send (for example push or invoice.paid); with --data, any event name')
     .option('--secret <secret>', 'Secret of a source that verifies signatures, or @file to read it from a file')

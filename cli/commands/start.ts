@@ -17,7 +17,7 @@ export function addStart(program: Command): void {
     .addHelpText(
       'after',
       `
-npx runs the hookyard-server package of the same version, from this folder, a global installation or the registry.`,
+Outside a checkout, npx runs the hookyard-server package of the same version, from this folder, a global installation or the registry.`,
     )
     .action(async () => {
       // Ctrl-C reaches both processes; npx passes on what only this one is sent.

@@ -9,7 +9,7 @@ export function addListen(program: Command): void {
     .description("Receive a source's webhooks on this machine, until Ctrl-C")
     .requiredOption(
       '--source <source>',
-      'Source to receive from (slug or ID); if it does not exist, it is created, and removed at the end',
+      'Source to receive from (slug or ID); if it does not exist, it is created, and removed at the end unless other routes use it',
     )
     .option(
       '--forward <url>',
@@ -32,8 +32,8 @@ export function addListen(program: Command): void {
       `
 In a terminal, press r to send the last delivery again.
 Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next listen on this machine removes them.
-The service must be able to reach this machine. A service started with npm start on this machine can; a service started differently
-needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address (for example the URL of a tunnel).
+The service must be able to reach this machine. A service on this machine needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1 if it has several
+organizations or was not started with npm start or npx hookyard start; a service on another machine needs --address (for example the URL of a tunnel).
 Port 0 picks a free port.`,
     )
     .action(async (port: string, options: ListenOptions, command: Command) => {

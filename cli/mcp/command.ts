@@ -25,7 +25,7 @@ export function addMcp(program: Command): void {
     .description(
       'Run a Model Context Protocol (MCP) server, so that Claude, Cursor, VS Code and other clients can find failures and their causes',
     )
-    .option('--write', 'Include tools that change data: retry, replay or cancel deliveries, and connect providers')
+    .option('--write', 'Include tools that change data: act on deliveries, replay events and connect providers')
     .option('--http', 'Serve over HTTP instead of stdin and stdout')
     .option('--port <n>', `Port for --http (default: ${DEFAULT_PORT}); 0 picks a free port`)
     .option('--host <address>', `Address to listen on with --http (default: ${LOOPBACK[0]})`)

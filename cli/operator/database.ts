@@ -12,7 +12,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 export const ON_THE_DATABASE = `
 This command uses the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files in DATABASE_DIRECT_URL_FILE or
-DATABASE_URL_FILE), or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`;
+DATABASE_URL_FILE), or the embedded database of the service on this machine (in HOOKYARD_DATA_DIR, else in the default data folder).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
 export async function onDatabase<Result>(
@@ -49,7 +49,7 @@ function explained(error: unknown): CliError {
   if (code === '42P01' || code === '42703')
     return new CliError(
       EXIT.unavailable,
-      'The database has no tables yet, or the tables of an earlier release; start the service once to create or update them',
+      'The database has no tables yet, or the tables of an earlier release; start the service or run hookyard migrate to create or update them',
     );
   return new CliError(
     EXIT.unavailable,

@@ -29,7 +29,7 @@ export const ingestRequests = new Counter({
 
 export const ingestAck = new Histogram({
   name: 'hookyard_ingest_ack_duration_seconds',
-  help: "Time from receiving a webhook's headers to the 200 response, which is sent after the commit.",
+  help: "Time from receiving a webhook's headers to the successful response, which is sent after the commit.",
   in: ['api'],
 });
 

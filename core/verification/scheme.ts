@@ -109,7 +109,7 @@ export function hmac(
 
 const MISMATCH: Refused = {
   valid: false,
-  reason: "The signature does not match the body and the source's secret",
+  reason: "The signature does not match the webhook and the source's secret",
   hashed: true,
 };
 

@@ -82,7 +82,7 @@ export async function checkKeysOpenData(db: Queryable, box: SecretBox): Promise<
   throw new ConfigError(
     [...reasons].map(
       ([keyId, reason]) =>
-        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; affected credentials: ${recordsOf(needed.get(keyId) ?? [])}; set the key that was used before (or restore the keys folder in HOOKYARD_DATA_DIR)`,
+        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; affected credentials: ${recordsOf(needed.get(keyId) ?? [])}; set the key that was used before (or restore the keys folder in the data folder)`,
     ),
   );
 }

@@ -70,7 +70,7 @@ export const actOnDeliveries = tool({
   description:
     'retry: immediately starts the next attempt of deliveries that are waiting for a retry. replay: creates new deliveries of the same events, but ' +
     'skips deliveries that are in progress or have already been replayed. cancel: cancels unfinished deliveries; no further attempts are made. ' +
-    `Acts on up to ${MOST_DELIVERIES} deliveries that match the filters, newest first. Without expectedCount, it only counts them; with ` +
+    `Acts on all deliveries that match the filters, newest first, or on none if more than ${MOST_DELIVERIES} match. Without expectedCount, it only counts them; with ` +
     'the count from that dry run, it acts on them and returns how many it changed. To replay more, use replay_events, which runs in the service.',
   effect: 'destroys',
   input: z.strictObject({

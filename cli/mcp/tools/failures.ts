@@ -18,8 +18,8 @@ export const listFailures = tool({
   title: 'List failures and their causes',
   description:
     'Start here when webhooks did not arrive. Finds the deliveries since a given time that failed, are being retried or are held, and groups them by ' +
-    'route, destination and cause (the status code or error). Each group has its newest delivery as a sample. Also lists issues (ongoing failures) ' +
-    "and when they started. Webhooks that a source refused appear as issues. Use get_delivery to see a destination's response.",
+    'route, destination and cause (the status code or error). Each group has its newest delivery as a sample. Also lists the issues that had failures ' +
+    "in this time, with their states and when they started. Webhooks that a source refused appear as issues. Use get_delivery to see a destination's response.",
   input: z.strictObject({
     since: inputs.since.unwrap().default('24h'),
     source: inputs.source,

@@ -102,7 +102,7 @@ export const listSources = listTool<Source>({
   ...{ operation: 'listSources', one: 'source', title: 'List sources' },
   description:
     'Lists sources, which receive webhooks. For each source, shows its ingest URL and provider, whether it is enabled, when its last webhook arrived ' +
-    "and how many webhooks it refused in the last 24 hours, by cause (signature: the secret differs from the sender's secret).",
+    'and how many webhooks it refused in the last 24 hours, by cause (signature: the signature is missing or does not match the secret).',
   async item(source, client) {
     const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
     return {
@@ -117,7 +117,7 @@ export const listRoutes = listTool<Route>({
   ...{ operation: 'listRoutes', one: 'route', title: 'List routes' },
   description:
     'Lists routes, which define where webhooks are delivered. For each route, shows its source, destinations, filter, schema and transform, and whether it is ' +
-    'enabled or paused. "circuit" shows the state of its circuit breaker. While the circuit breaker is open, deliveries are held.',
+    'enabled or paused. "circuit" shows the state of its circuit breaker. While the circuit breaker is open, deliveries are held or sent to the failover destinations.',
   async item(route, client) {
     const { id, circuitState } = route;
     // A closed circuit has nothing to tell.
