@@ -88,13 +88,7 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
               <Target key={id} kind="Destination" {...{ id, name }} metrics={byDestination.data} isBroken={isBroken} />
             ))}
             {route.failoverDestinationIds.map((id, index) => (
-              <Target
-                key={id}
-                kind={route.circuitState === 'closed' ? `Failover ${index + 1}` : `Failover ${index + 1} (active)`}
-                id={id}
-                name={nameOf(id)}
-                metrics={byDestination.data}
-              />
+              <Target key={id} kind={`Failover ${index + 1}`} id={id} name={nameOf(id)} metrics={byDestination.data} />
             ))}
           </ul>
         </li>
