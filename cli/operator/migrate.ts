@@ -96,7 +96,7 @@ export function addPruneVisibility(program: Command): void {
       `
 Use this command only for a Temporal server on PostgreSQL that no other program uses, because other programs may need these indexes.
 Temporal at TEMPORAL_ADDRESS (with TEMPORAL_API_KEY and TEMPORAL_TLS_*) reports which columns contain search attributes; their indexes
-are kept. Run the command again after each update of Temporal's schema. The embedded Temporal server that npm start runs does not need this command.`,
+are kept. Run the command again after each update of Temporal's schema. The embedded Temporal server does not need this command.`,
     )
     .action(async ({ database, dryRun = false }: PruneOptions, command: Command) => {
       const { output } = contextOf(command);

@@ -45,14 +45,14 @@ const common = {
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
     .meta({
       description:
-        'Format of the payload in rows without a field mapping: `text` or `json`. Parquet files always use `text`.',
+        'Format of the payload in rows without a field mapping: `text` or `json`. Parquet files require `text`.',
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   keyOrder: oneOf(KEY_ORDERS)
     .meta({ description: 'The sort order of file names: by write time, or by the time of the first event.' })
     .default('written'),
-  batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
+  batchSize: within(1, 10_000).meta({ description: 'Maximum events per file.' }).prefault(1000),
   /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
     .meta({ description: 'Maximum payload bytes per file.' })
