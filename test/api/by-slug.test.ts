@@ -1,7 +1,8 @@
 // Records that are declared: a PUT by the slug creates one, or makes it what the body says.
 import { expect } from 'chai';
-import { type Answer, type ApiClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { newId } from '../../core/text/ids.ts';
+import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { late, useOrganization } from '../support/use-hookyard.ts';
 
 const SIGNING_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -84,18 +85,11 @@ const KINDS: Record<string, Kind> = {
 const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? 'none';
 const ifMatch = (tag: string) => ({ headers: { 'If-Match': tag } });
 
-let count = 0;
-const newSlug = () => {
-  count += 1;
-  return `declared-${count}`;
-};
+const newSlug = () => newId('src').slice(-20);
 
 describe('Records by slug', () => {
   const organization = useOrganization();
-  let api: ApiClient;
-  before(async () => {
-    api = organization.api;
-  });
+  const api = late(() => organization.api);
 
   const put = (path: string, body: Json, init: object = {}) => api.request('PUT', path, body, init);
 

@@ -2,18 +2,15 @@
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { useService } from '../support/use-hookyard.ts';
+import { useOrganization, useService } from '../support/use-hookyard.ts';
 
 const ORIGIN = 'https://console.example.com';
 const SECOND = 'http://localhost:5173';
 
 describe('CORS', () => {
   const service = useService('api', { HOOKYARD_CORS_ORIGINS: `${ORIGIN}, ${SECOND}` });
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization({ service });
-  });
+  const organization = useOrganization(() => ({ service }));
+  const usual = useOrganization();
 
   const preflight = (path: string, origin: string) =>
     createClient(service.url, null).request('OPTIONS', path, undefined, {
@@ -91,8 +88,7 @@ describe('CORS', () => {
   });
 
   it('is off by default', async () => {
-    const { api } = await createOrganization();
-    const answer = await api.request('GET', '/api/destinations', undefined, { headers: { Origin: ORIGIN } });
+    const answer = await usual.api.request('GET', '/api/destinations', undefined, { headers: { Origin: ORIGIN } });
     expect(corsHeaders(answer.headers)).to.deep.equal([]);
     expect(answer.headers.has('vary')).to.equal(false);
   });

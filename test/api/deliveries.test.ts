@@ -11,21 +11,17 @@ import {
   makePipeline,
   makeRoute,
   makeSource,
-  type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
 import { testPool } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('Deliveries', () => {
   const organization = useOrganization();
-  let pipeline: Pipeline;
-  before(async () => {
-    pipeline = await makePipeline(organization);
-  });
+  const pipeline = useMade('a pipeline', () => makePipeline(organization));
   afterEach(() => forgetQueued(organization));
   const newDelivery = async () => {
     const eventId = await ingest(organization, pipeline.source, '{}');

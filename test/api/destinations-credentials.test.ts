@@ -1,12 +1,12 @@
 // The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other
 // hosts.
 import { expect } from 'chai';
-import { type Answer, type ApiClient, createClient, expectInvalid, type Json } from '../support/api-client.ts';
-import { makeDestination } from '../support/api-records.ts';
+import { type Answer, type ApiClient, expectInvalid, type Json } from '../support/api-client.ts';
+import { clientWith, makeDestination } from '../support/api-records.ts';
 import { testPool } from '../support/service.ts';
 import { makeWarehouse, warehouseConfigs, type WarehouseRecord } from '../support/warehouse/warehouse-records.ts';
 import type { ImportResult } from './exchange/destination-files.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 const url = 'https://receiver.example/hooks';
 
@@ -70,10 +70,8 @@ describe('Credentials of destinations', () => {
     const { id } = await makeDestination(organization, { authType: 'bearer', authConfig: { token: 'secret-token' } });
     const updated = await organization.api.patch(`/api/destinations/${id}`, { authType: 'none' });
     expect(updated).to.deep.include({ authType: 'none', authConfig: {} });
-    expectInvalid(
-      await organization.api.request('PATCH', `/api/destinations/${id}`, { authType: 'bearer' }),
-      'authConfig.token',
-    );
+    const refused = await organization.api.request('PATCH', `/api/destinations/${id}`, { authType: 'bearer' });
+    expectInvalid(refused, 'authConfig.token');
   });
 
   it('redacts the signing secret, keeps it when it comes back redacted, and removes it with null', async () => {
@@ -121,16 +119,9 @@ describe('Credentials of destinations', () => {
       'https://receiver.example:8443/hooks',
       'http://receiver.example/',
     ];
-    let writer: ApiClient;
-    let seer: ApiClient;
-    before(async () => {
-      const clientWith = async (...scopes: string[]) => {
-        const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'k', scopes });
-        return createClient(organization.api.url, token);
-      };
-      writer = await clientWith('destinations:write', 'destinations:read');
-      seer = await clientWith('destinations:write', 'destinations:read', 'secrets:read');
-    });
+    const scopes = ['destinations:write', 'destinations:read'];
+    const writer = useMade('a writer', () => clientWith(organization, ...scopes));
+    const seer = useMade('a writer that sees secrets', () => clientWith(organization, ...scopes, 'secrets:read'));
     let made = 0;
     async function stored(members: Json = auth) {
       made += 1;

@@ -91,12 +91,8 @@ describe('Destinations', () => {
       expect(destination.slug).to.equal('my-own');
       expectError(await post({ name: 'Own', url, slug: 'my-own' }), 409, 'DUPLICATE_SLUG');
       expectInvalid(await post({ name: 'Own', url, slug: 'My Own' }), 'slug', 'INVALID_SLUG');
-      const { id } = await makeDestination(organization);
-      expectError(
-        await organization.api.request('PATCH', `/api/destinations/${id}`, { slug: 'my-own' }),
-        409,
-        'DUPLICATE_SLUG',
-      );
+      const path = `/api/destinations/${(await makeDestination(organization)).id}`;
+      expectError(await organization.api.request('PATCH', path, { slug: 'my-own' }), 409, 'DUPLICATE_SLUG');
     });
   });
 

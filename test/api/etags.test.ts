@@ -1,8 +1,8 @@
 // ETag and If-Match: two who change a record at the same time do not overwrite each other.
 import { expect } from 'chai';
-import { type Answer, type ApiClient, expectError, type Json } from '../support/api-client.ts';
+import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeSource } from '../support/api-records.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { late, useOrganization } from '../support/use-hookyard.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NEXT_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
@@ -29,10 +29,7 @@ const ifMatch = (tag: string) => ({ headers: { 'If-Match': tag } });
 
 describe('ETags of records', () => {
   const organization = useOrganization();
-  let api: ApiClient;
-  before(async () => {
-    api = organization.api;
-  });
+  const api = late(() => organization.api);
 
   async function create(kind: string): Promise<{ one: string; made: Answer }> {
     const [path, body] = KINDS[kind] ?? expect.fail(kind);

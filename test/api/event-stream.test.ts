@@ -1,8 +1,9 @@
 // Events as they arrive: over a real stream, read as clients of server-sent events do.
 import { expect } from 'chai';
-import { forgetQueued, ingest, makePipeline, type Pipeline } from '../support/api-records.ts';
+import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -56,14 +57,10 @@ const frameOf = (block: string): Frame =>
   );
 
 describe('A stream of events', () => {
-  let own: TestOrganization;
-  let orders: Pipeline;
-  let invoices: Pipeline;
+  const own = useOrganization(() => ({ plan: 'pro' }));
+  const orders = useMade('a pipeline', () => makePipeline(own));
+  const invoices = useMade('a pipeline', () => makePipeline(own));
   const streams: Stream[] = [];
-  before(async () => {
-    own = await createOrganization({ plan: 'pro' });
-    [orders, invoices] = [await makePipeline(own), await makePipeline(own)];
-  });
   afterEach(async () => {
     for (const stream of streams.splice(0)) stream.close();
     await forgetQueued(own);
@@ -130,14 +127,10 @@ describe('A stream of events', () => {
   });
 
   it('ends with its key, and shows nothing that arrives after that', async () => {
-    const revoked = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
-      name: 'A',
-      scopes: ['read'],
-    });
-    const inTime = new Date(Date.now() + HOUR_MS).toISOString();
-    const expired = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
-      ...{ name: 'B', scopes: ['read'], expiresAt: inTime },
-    });
+    const keyWith = (fields: object) =>
+      own.api.create<{ token: string }>('/api/api-keys', { name: 'Reader', scopes: ['read'], ...fields });
+    const revoked = await keyWith({});
+    const expired = await keyWith({ expiresAt: new Date(Date.now() + HOUR_MS).toISOString() });
     const [ofRevoked, ofExpired, ofOther] = await Promise.all([
       streamOf('', { Authorization: `Bearer ${revoked.token}` }),
       streamOf('', { Authorization: `Bearer ${expired.token}` }),

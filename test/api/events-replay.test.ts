@@ -10,19 +10,15 @@ import {
   makePipeline,
   makeRoute,
   makeSource,
-  type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 describe('The replay of events', () => {
   const organization = useOrganization();
-  let events: string;
-  let pipeline: Pipeline;
-  before(async () => {
-    events = `${organization.base}/events`;
-    pipeline = await makePipeline(organization);
-  });
+  // The same operations as those of the organization.
+  const events = '/api/events';
+  const pipeline = useMade('a pipeline', () => makePipeline(organization));
   afterEach(() => forgetQueued(organization));
 
   /** All deliveries of an event that are open. */
@@ -80,10 +76,8 @@ describe('The replay of events', () => {
     const deliveries = await organization.api.list(`/api/deliveries?eventId=${id}&destinationId=${b.id}`);
     expect(deliveries.pagination.total).to.equal(2);
     for (const destinationIds of [['dst_unknown'], [pipeline.destination.id], []]) {
-      expectInvalid(
-        await organization.api.request('POST', `${events}/${id}/replay`, { destinationIds }),
-        'destinationIds',
-      );
+      const answer = await organization.api.request('POST', `${events}/${id}/replay`, { destinationIds });
+      expectInvalid(answer, 'destinationIds');
     }
   });
 

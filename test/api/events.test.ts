@@ -12,21 +12,16 @@ import {
   makePipeline,
   makeRoute,
   makeSource,
-  type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 const ISO_MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('Events', () => {
   const organization = useOrganization();
-  let events: string;
-  let pipeline: Pipeline;
-  before(async () => {
-    events = `${organization.base}/events`;
-    pipeline = await makePipeline(organization);
-  });
+  const events = '/api/events';
+  const pipeline = useMade('a pipeline', () => makePipeline(organization));
   afterEach(() => forgetQueued(organization));
 
   describe('get', () => {
@@ -128,16 +123,14 @@ describe('Events', () => {
 
   describe('list', () => {
     const own = useOrganization();
-    let first: Pipeline;
-    let second: Pipeline;
+    const first = useMade('a pipeline', () => makePipeline(own));
+    const second = useMade('a pipeline', () => makePipeline(own));
     const ids: Record<string, string> = {};
     const found = async (query: string) => {
       const { data } = await own.api.list<{ id: string }>(`${own.base}/events?${query}`);
       return data.map((event) => Object.keys(ids).find((name) => ids[name] === event.id));
     };
     before(async () => {
-      first = await makePipeline(own);
-      second = await makePipeline(own);
       ids.percent = await ingest(own, first.source, '{"text":"100% Größe"}');
       ids.plain = await ingest(own, first.source, '{"text":"1000 Groesse"}');
       ids.bytes = await ingest(own, second.source, new Uint8Array([255, 49, 48, 48]), {});

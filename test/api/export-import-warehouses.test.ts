@@ -11,15 +11,13 @@ import {
   warehouseDefaults,
   type WarehouseRecord,
 } from '../support/warehouse/warehouse-records.ts';
+import { useEach } from '../support/use-hookyard.ts';
 
 const fieldMapping = [{ source: '$.payload.a', target: 'a', type: 'number', default: '0' }];
 
 describe('Export and import of warehouses', () => {
-  let from: TestOrganization;
-  let to: TestOrganization;
-  beforeEach(async () => {
-    [from, to] = await Promise.all([createOrganization(), createOrganization()]);
-  });
+  const from = useEach(createOrganization);
+  const to = useEach(createOrganization);
   const exported = async (of: TestOrganization, includeSensitive = false): Promise<Json[]> =>
     (await of.api.get<{ destinations: Json[] }>(`/api/destinations/export?includeSensitive=${includeSensitive}`))
       .destinations;

@@ -2,16 +2,13 @@
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 const paid = { field: 'payload.kind', operator: 'equals', value: 'paid' };
 
 describe('Filters', () => {
   const organization = useOrganization();
-  let destination: { id: string };
-  before(async () => {
-    destination = await makeDestination(organization);
-  });
+  const destination = useMade('a destination', () => makeDestination(organization));
   const post = (body: object) => organization.api.request('POST', '/api/filters', body);
   const make = (extra: object = {}) =>
     organization.api.create<Json & { slug: string }>('/api/filters', { name: 'Paid', conditions: [paid], ...extra });
@@ -49,25 +46,16 @@ describe('Filters', () => {
 
     it('tell which condition is met, stored or not', async () => {
       const { id } = await make({ conditions });
-      expect(await organization.api.post(`/api/filters/${id}/test`, sample)).to.deep.equal({
-        matches: false,
-        conditions: shown,
-      });
-      expect(await organization.api.post('/api/filters/test', { ...sample, conditions, logic: 'OR' })).to.deep.equal({
-        matches: true,
-        conditions: shown,
-      });
-      expect(await organization.api.post('/api/filters/test', { conditions: [paid], payload: 'text' })).to.deep.include(
-        {
-          matches: false,
-        },
-      );
+      const { post: tried } = organization.api;
+      expect(await tried(`/api/filters/${id}/test`, sample)).to.deep.equal({ matches: false, conditions: shown });
+      const unstored = await tried('/api/filters/test', { ...sample, conditions, logic: 'OR' });
+      expect(unstored).to.deep.equal({ matches: true, conditions: shown });
+      const ofText = await tried('/api/filters/test', { conditions: [paid], payload: 'text' });
+      expect(ofText).to.include({ matches: false });
     });
     it('refuse conditions that cannot work', async () => {
-      const answer = await organization.api.request('POST', '/api/filters/test', {
-        ...sample,
-        conditions: [{ ...paid, operator: '?' }],
-      });
+      const unknown = { ...sample, conditions: [{ ...paid, operator: '?' }] };
+      const answer = await organization.api.request('POST', '/api/filters/test', unknown);
       expectInvalid(answer, 'conditions.0.operator', 'INVALID_FILTER');
     });
   });
@@ -77,15 +65,10 @@ describe('Filters', () => {
       const { id } = await make();
       const route = await routeWith({ filterConditions: [paid] });
       const path = `/api/routes/${route.id}`;
-      expect(await organization.api.patch(path, { filterId: id })).to.deep.include({
-        filterId: id,
-        filterConditions: null,
-      });
-      expect(await organization.api.patch(path, { filterConditions: [paid] })).to.deep.include({
-        filterId: null,
-        filter: null,
-        filterConditions: [paid],
-      });
+      const named = await organization.api.patch(path, { filterId: id });
+      expect(named).to.deep.include({ filterId: id, filterConditions: null });
+      const inline = await organization.api.patch(path, { filterConditions: [paid] });
+      expect(inline).to.deep.include({ filterId: null, filter: null, filterConditions: [paid] });
       const both = { filterId: id, filterConditions: [paid] };
       expectInvalid(await organization.api.request('PATCH', path, both), 'filterId');
     });

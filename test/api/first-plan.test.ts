@@ -1,22 +1,17 @@
 // HOOKYARD_PLAN over the start of an API: the plan of the organization that is made, and what is said when there is one
 // already.
-import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { createClient } from '../support/api-client.ts';
 import { commandLine } from '../support/programs/cli.ts';
 import { logLines } from '../support/telemetry/log-lines.ts';
-import { type CreatedDatabase, createMigratedDatabase } from '../support/database/own-database.ts';
 import { startService } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 describe('HOOKYARD_PLAN', () => {
   const token = newToken();
-  let database: CreatedDatabase;
-  before(async () => {
-    database = await createMigratedDatabase(`plan_${randomBytes(4).toString('hex')}`);
-  });
-  after(() => database?.drop());
+  const { database } = useDatabase('plan');
 
   /** Starts an API with this plan. @returns the plan of the organization, and what the log says of the variable */
   async function startedWith(plan: string): Promise<{ plan: string; said: string[] }> {

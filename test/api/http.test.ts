@@ -2,16 +2,13 @@
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';
-import { createOrganization, type Service, sharedService } from '../support/service.ts';
+import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useOrganization, useService } from '../support/use-hookyard.ts';
+import { useMade, useOrganization, useService } from '../support/use-hookyard.ts';
 
 describe('HTTP conventions', () => {
   const organization = useOrganization();
-  let service: Service;
-  before(async () => {
-    service = await sharedService('api');
-  });
+  const service = useMade('the API', () => sharedService('api'));
 
   describe('credentials', () => {
     const refused: [string, string | undefined][] = [
@@ -117,18 +114,17 @@ describe('HTTP conventions', () => {
       organization.api.request('POST', '/api/destinations', undefined, { raw, headers });
     const json = { 'Content-Type': 'application/json' };
 
-    it('answers 400 INVALID_JSON to malformed JSON', async () => {
-      expectError(await post('{"name":', json), 400, 'INVALID_JSON');
-    });
-    it('answers 400 INVALID_JSON to bytes that are no UTF-8', async () => {
-      expectError(await post(new Uint8Array([0x22, 0xff, 0x22]), json), 400, 'INVALID_JSON');
-    });
-    it('answers 415 to another content type', async () => {
-      expectError(await post('name=x', { 'Content-Type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    });
-    it('answers 415 to a compressed body', async () => {
-      expectError(await post('x', { ...json, 'Content-Encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    });
+    const deep = `${'['.repeat(300_000)}${']'.repeat(300_000)}`;
+    const refused: [string, ...Parameters<typeof post>, status: number, code: string][] = [
+      ['malformed JSON', '{"name":', json, 400, 'INVALID_JSON'],
+      ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), json, 400, 'INVALID_JSON'],
+      ['another content type', 'name=x', { 'Content-Type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+      ['a compressed body', 'x', { ...json, 'Content-Encoding': 'gzip' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+      ['JSON that is nested too deeply', `{"name":${deep}}`, json, 400, 'VALIDATION_ERROR'],
+    ];
+    for (const [what, raw, headers, status, code] of refused) {
+      it(`answers ${status} ${code} to ${what}`, async () => expectError(await post(raw, headers), status, code));
+    }
     for (const body of [[], 'text', 5, null, true]) {
       it(`answers 400 to ${JSON.stringify(body)} where an object is wanted`, async () => {
         expectError(await organization.api.request('POST', '/api/destinations', body), 400, 'VALIDATION_ERROR');
@@ -145,39 +141,25 @@ describe('HTTP conventions', () => {
       }
       expectInvalid(await organization.api.request('GET', '/api/destinations?search=%00'), 'search');
     });
-    it('answers 400 to JSON that is nested too deeply', async () => {
-      const deep = `${'['.repeat(300_000)}${']'.repeat(300_000)}`;
-      expectError(await post(`{"name":${deep}}`, json), 400, 'VALIDATION_ERROR');
-    });
     it('names every offending member, the first one in the message', async () => {
-      const answer = await organization.api.request('POST', '/api/destinations', {
-        url: 'https://x.example',
-        enabled: 'yes',
-        timeoutMs: 0,
-      });
+      const body = { url: 'https://x.example', enabled: 'yes', timeoutMs: 0 };
+      const answer = await organization.api.request('POST', '/api/destinations', body);
       expectInvalid(answer, 'name');
-      expect((answer.body.details as { path: string }[]).map(({ path }) => path)).to.have.members([
-        'name',
-        'enabled',
-        'timeoutMs',
-      ]);
+      const paths = (answer.body.details as { path: string }[]).map(({ path }) => path);
+      expect(paths).to.have.members(['name', 'enabled', 'timeoutMs']);
     });
   });
 
   describe('request ids', () => {
+    const idOf = async (path: string, id: string) => {
+      const answer = await organization.api.request('GET', path, undefined, { headers: { 'X-Request-Id': id } });
+      return answer.headers.get('x-request-id');
+    };
     it('returns the id of the request', async () => {
-      const answer = await organization.api.request('GET', '/healthz', undefined, {
-        headers: { 'X-Request-Id': 'abc-123' },
-      });
-      expect(answer.headers.get('x-request-id')).to.equal('abc-123');
+      expect(await idOf('/healthz', 'abc-123')).to.equal('abc-123');
     });
     it('makes one when there is none, or one that is not sane', async () => {
-      for (const id of ['', 'with space', 'x'.repeat(129)]) {
-        const answer = await organization.api.request('GET', '/api/unknown', undefined, {
-          headers: { 'X-Request-Id': id },
-        });
-        expect(answer.headers.get('x-request-id')).to.match(/^req_/);
-      }
+      for (const id of ['', 'with space', 'x'.repeat(129)]) expect(await idOf('/api/unknown', id)).to.match(/^req_/);
     });
   });
 

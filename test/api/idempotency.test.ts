@@ -1,17 +1,15 @@
 // Idempotency-Key on POST requests of the management API (docs/guide/api.md).
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import { type Answer, createClient, expectError, type Json } from '../support/api-client.ts';
+import { clientWith } from '../support/api-records.ts';
 import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';
 import { startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 
-let keys = 0;
-const newKey = () => {
-  keys += 1;
-  return `key-${keys}`;
-};
+const newKey = () => randomUUID();
 
 describe('Idempotency-Key', () => {
   const organization = useOrganization();
@@ -67,9 +65,9 @@ describe('Idempotency-Key', () => {
   });
 
   it('belongs to the operation and its parameters, not to the spelling of the path', async () => {
-    const { id } = await organization.api.create('/api/sources', {
-      ...{ name: 'Spelt', slug: 'spelt', ingestToken: 'required' },
-    });
+    const sourceNamed = (slug: string) =>
+      organization.api.create('/api/sources', { name: slug, slug, ingestToken: 'required' });
+    const { id } = await sourceNamed('spelt');
     const own = `/api/organizations/${organization.id}`;
     const spellings = {
       sources: ['/api/sources', `${own}/sources`, '/API/Sources', '/api/sources/', '/api/sources?b=1&a=2'],
@@ -94,9 +92,7 @@ describe('Idempotency-Key', () => {
       expect(first, name).to.deep.include({ isRepeat: false });
       for (const repeat of repeats) expect(repeat).to.deep.equal({ ...first, path: repeat.path, isRepeat: true });
     }
-    const other = await organization.api.create('/api/sources', {
-      ...{ name: 'Other', slug: 'spelt-other', ingestToken: 'required' },
-    });
+    const other = await sourceNamed('spelt-other');
     const key = newKey();
     const apart = [
       await send(key, `/api/sources/${id}/rotate-token`, {}),
@@ -177,9 +173,7 @@ describe('Idempotency-Key', () => {
     const key = newKey();
     const body = { name: 'Full' };
     await send(key, '/api/api-keys', body);
-    const writer = await organization.api.create('/api/api-keys', { name: 'Writer', scopes: ['write'] });
-    const api = createClient(organization.api.url, String(writer.token));
-    const refused = await send(key, '/api/api-keys', body, api);
+    const refused = await send(key, '/api/api-keys', body, await clientWith(organization, 'write'));
     expectError(refused, 403, 'FORBIDDEN', /"read"/);
     expect(JSON.stringify(refused.body)).to.not.include('whr_');
   });

@@ -1,5 +1,4 @@
-// What of a request is not known is ignored and named in the answer, or refused where it would choose what is acted on
-//.
+// What of a request is not known is ignored and named in the answer, or refused where it would choose what is acted on.
 import { expect } from 'chai';
 import { readIgnored } from '../../client/ignored.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';

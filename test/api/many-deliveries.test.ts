@@ -4,14 +4,7 @@ import { inTransaction } from '../../db/connections/pool.ts';
 import { newestOfEvent, deliverySelection } from '../../db/history/deliveries.ts';
 import { READ_IN_ORDER } from '../../db/sql/rules.ts';
 import type { Json } from '../support/api-client.ts';
-import {
-  deliveryOf,
-  forgetQueued,
-  ingest,
-  makePipeline,
-  type Pipeline,
-  recordAttempt,
-} from '../support/api-records.ts';
+import { deliveryOf, forgetQueued, ingest, makePipeline, recordAttempt } from '../support/api-records.ts';
 import { copyDelivery } from '../support/workflows/many-deliveries.ts';
 import { rowsRead } from '../support/database/rows-read.ts';
 import { testPool } from '../support/service.ts';
@@ -31,14 +24,12 @@ interface Timeline {
 
 describe('An event with thousands of deliveries', () => {
   const organization = useOrganization();
-  let pipeline: Pipeline;
   let eventId: string;
   let event: string;
   /** Oldest first. */
   let ids: string[];
   before(async () => {
-    pipeline = await makePipeline(organization);
-    eventId = await ingest(organization, pipeline.source, '{}');
+    eventId = await ingest(organization, (await makePipeline(organization)).source, '{}');
     event = `${organization.base}/events/${eventId}`;
     const first = await deliveryOf(organization, eventId);
     await recordAttempt({ eventId, deliveryId: first.id });

@@ -13,8 +13,9 @@ import {
   recordAttempt,
 } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useEach } from '../support/use-hookyard.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -28,10 +29,7 @@ interface Metrics extends Json {
 }
 
 describe('The figures of an organization', () => {
-  let organization: TestOrganization;
-  beforeEach(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useEach(createOrganization);
   afterEach(() => forgetQueued(organization));
 
   const ask = (query = '') => organization.api.get<Metrics>(`/api/metrics${query}`);

@@ -12,7 +12,8 @@ import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
 import { describedOperations } from '../support/providers/described.ts';
 import { managementEndpoints } from '../support/requests/endpoints.ts';
 import { send } from '../support/requests/http-client.ts';
-import { type Service, sharedService } from '../support/service.ts';
+import { sharedService } from '../support/service.ts';
+import { useMade } from '../support/use-hookyard.ts';
 
 /** Why a rule of Redocly's recommended set is off. */
 const RULES_OFF = {
@@ -90,10 +91,7 @@ describe('The description of the API', () => {
   });
 
   describe('as it is served', () => {
-    let api: Service;
-    before(async () => {
-      api = await sharedService('api');
-    });
+    const api = useMade('the API', () => sharedService('api'));
     const get = (path: string) => fetch(api.url + path, { redirect: 'manual' });
     // Not by fetch, which asks for a fresh answer as soon as it is given a condition.
     async function statusWhenKnown(path: string, { headers }: Response): Promise<number> {

@@ -1,8 +1,8 @@
 // Webhooks that were refused, as their organization is told of them. Each cause: refusal-causes.test.ts.
 import { expect } from 'chai';
 import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
-import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { makeSource, type SourceRecord } from '../support/api-records.ts';
+import { expectError, expectInvalid } from '../support/api-client.ts';
+import { clientWith, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
 import {
   onlyRefusal,
@@ -11,8 +11,7 @@ import {
   refusalsOf,
   refusalsPath,
 } from '../support/organizations/refusals.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useOrganization } from '../support/use-hookyard.ts';
 
 const MAX_PAYLOAD = 5000;
 const SECRET = 'a secret of sixteen bytes';
@@ -22,23 +21,13 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('Refused webhooks', () => {
   const { testInstance } = useHookyard({ settings: { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) } });
-  let organization: TestOrganization;
-  before(async () => {
-    // Without a worker: nothing is delivered.
-    organization = await newOrganization();
-  });
-
-  const newOrganization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  // Without a worker: nothing is delivered.
+  const organization = useOrganization(() => ({ service: testInstance.api, pool: testInstance.pool }));
   const pathOf = (source: { id: string }) => refusalsPath(organization, source);
   const here = ({ webhookUrl }: SourceRecord) => testInstance.api.url + new URL(webhookUrl).pathname;
   const addressOf = (slug: string) => `${testInstance.api.url}/ingest/${organization.slug}/${slug}`;
   const post = (url: string, headers: Record<string, string> = {}, body: string | Buffer = '{}') =>
     send('POST', url, { ...JSON_TYPE, ...headers }, body);
-
-  async function keyWith(...scopes: string[]) {
-    const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'K', scopes });
-    return createClient(organization.api.url, token);
-  }
 
   it('to sources that do not exist are not kept at all', async () => {
     const known = await makeSource(organization, GITHUB);
@@ -137,12 +126,14 @@ describe('Refused webhooks', () => {
     // Each look at payloads would be on record.
     await refusalsOf(organization, source, 1);
     const withPayload = `${pathOf(source)}?includePayload=true`;
-    const events = await keyWith('events:read');
+    const events = await clientWith(organization, 'events:read');
     const [refusal] = (await events.list<RefusalView>(pathOf(source))).data;
     expect(refusal).to.include({ cause: 'signature' }).and.not.have.any.keys('payloadStart', 'payloadEncoding');
     expectError(await events.request('GET', withPayload), 403, 'FORBIDDEN', /"payloads:read"/);
-    for (const key of [await keyWith('events:read', 'payloads:read'), await keyWith('read')])
+    for (const scopes of [['events:read', 'payloads:read'], ['read']]) {
+      const key = await clientWith(organization, ...scopes);
       expect((await key.list<RefusalView>(withPayload)).data[0]).to.include({ payloadStart: '{}' });
+    }
     const { data } = await organization.api.list(`/api/audit?action=listRefusals&recordId=${source.id}`);
     expect(data.map(({ outcome }) => outcome)).to.deep.equal(['done', 'done']);
   });

@@ -1,7 +1,7 @@
 // POST /api/routes/{id}/preview: what a route would make of a stored event, and nothing is sent.
 import { expect } from 'chai';
-import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
+import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { clientWith, ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
 import { testPool } from '../support/service.ts';
 import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 import { removePayload } from '../support/rows.ts';
@@ -111,10 +111,8 @@ describe('The preview of a route', () => {
 
   it('needs to read routes and payloads, and shows an address only to keys that may read destinations', async () => {
     const { routeId, eventId } = await scene({});
-    const withScopes = async (...scopes: string[]) => {
-      const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'k', scopes });
-      return preview(routeId, eventId, createClient(organization.api.url, token));
-    };
+    const withScopes = async (...scopes: string[]) =>
+      preview(routeId, eventId, await clientWith(organization, ...scopes));
     expectError(await withScopes('routes:read'), 403, 'FORBIDDEN');
     expectError(await withScopes('payloads:read'), 403, 'FORBIDDEN');
     const some = await withScopes('routes:read', 'payloads:read');

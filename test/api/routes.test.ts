@@ -1,24 +1,18 @@
 // Routes (ROUTE).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
-import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
+import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { NOT_PAUSED } from '../support/workflows/pauses.ts';
 import { createOrganization, testPool } from '../support/service.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 describe('Routes', () => {
   const organization = useOrganization();
-  let source: SourceRecord;
-  let first: { id: string };
-  let second: { id: string };
-  let third: { id: string };
-  before(async () => {
-    source = await makeSource(organization, { name: 'Shop' });
-    first = await makeDestination(organization, { name: 'First' });
-    second = await makeDestination(organization, { name: 'Second' });
-    third = await makeDestination(organization, { name: 'Third' });
-  });
+  const source = useMade('a source', () => makeSource(organization, { name: 'Shop' }));
+  const destination = (name: string) => useMade(name, () => makeDestination(organization, { name }));
+  const [first, second, third] = [destination('First'), destination('Second'), destination('Third')];
   const post = (body: object): Promise<Answer> => organization.api.request('POST', '/api/routes', body);
+  const patch = (id: string, body: object) => organization.api.request('PATCH', `/api/routes/${id}`, body);
   /** A route of a source of its own, so that it duplicates no other. */
   const freshRoute = async (extra: object = {}) =>
     makeRoute(organization, (await makeSource(organization)).id, [first.id], extra);
@@ -117,11 +111,7 @@ describe('Routes', () => {
       const { id: sourceId } = await makeSource(organization);
       await makeRoute(organization, sourceId, [first.id]);
       const { id } = await makeRoute(organization, sourceId, [second.id]);
-      expectError(
-        await organization.api.request('PATCH', `/api/routes/${id}`, { destinationIds: [first.id] }),
-        409,
-        'DUPLICATE_ROUTE',
-      );
+      expectError(await patch(id, { destinationIds: [first.id] }), 409, 'DUPLICATE_ROUTE');
       expect((await organization.api.get(`/api/routes/${id}`)).destinationIds).to.deep.equal([second.id]);
       await organization.api.patch(`/api/routes/${id}`, { destinationIds: [second.id] });
     });
@@ -142,16 +132,13 @@ describe('Routes', () => {
     });
     it('does not change the source', async () => {
       const { id } = await freshRoute();
-      expectInvalid(await organization.api.request('PATCH', `/api/routes/${id}`, { sourceId: source.id }), 'sourceId');
+      expectInvalid(await patch(id, { sourceId: source.id }), 'sourceId');
       const { sourceId } = await organization.api.get<{ sourceId: string }>(`/api/routes/${id}`);
       await organization.api.patch(`/api/routes/${id}`, { sourceId, name: 'Same source' });
     });
     it('answers 400 to a failover destination that is a primary one', async () => {
       const { id } = await freshRoute();
-      expectInvalid(
-        await organization.api.request('PATCH', `/api/routes/${id}`, { failoverDestinationIds: [first.id] }),
-        'failoverDestinationIds',
-      );
+      expectInvalid(await patch(id, { failoverDestinationIds: [first.id] }), 'failoverDestinationIds');
     });
     it('answers 400 INVALID_FILTER to conditions that cannot work', async () => {
       const filterConditions = [{ field: 'a', operator: 'like', value: 1 }];
@@ -252,7 +239,6 @@ describe('Routes', () => {
       // Payloads are kept for 30 days.
       [{ key: 'payload.id', holdSeconds: 31 * 86_400 }, 'ordering.holdSeconds'],
     ];
-    for (const [ordering, member] of wrong)
-      expectInvalid(await organization.api.request('PATCH', `/api/routes/${id}`, { ordering }), member);
+    for (const [ordering, member] of wrong) expectInvalid(await patch(id, { ordering }), member);
   });
 });

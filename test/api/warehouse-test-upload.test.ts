@@ -1,13 +1,13 @@
 // POST /api/destinations/{id}/test of warehouses, to real object stores.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
+import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import type { Json } from '../support/api-client.ts';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import type { TestOrganization } from '../support/service.ts';
+import { useStore } from '../support/warehouse/warehouse-instance.ts';
 import { makeWarehouse, type WarehouseRecord } from '../support/warehouse/warehouse-records.ts';
 import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
-import { useOrganization } from '../support/use-hookyard.ts';
+import { useOrganization, useStarted } from '../support/use-hookyard.ts';
 
 interface Uploaded extends Json {
   success: boolean;
@@ -22,28 +22,18 @@ const KEY = /_test\/date=\d{4}-\d{2}-\d{2}\/\d{8}T\d{9}Z-bat_[0-9a-z]{26}\.jsonl
 for (const provider of providerCases) {
   describe(`Test upload: ${provider.name}`, () => {
     const organization = useOrganization();
-    let server: StoreServer;
-    let warehouses: Warehouses;
-    before(async function () {
-      this.timeout(COLD_START_MS);
-      server = await provider.start();
-      await provider.prepare(server.url);
-      warehouses = createWarehouses({ allow: ['127.0.0.1'] });
-    });
-    after(async () => {
-      await warehouses?.close();
-      await server?.stop();
-    });
+    const store = useStore(provider);
+    const warehouses = useStarted(async () => createWarehouses({ allow: ['127.0.0.1'] }));
 
     const make = (config: Json = {}, members: Json = {}): Promise<WarehouseRecord> =>
       organization.api.create<WarehouseRecord>('/api/destinations', {
         name: `Upload ${provider.name}`,
         type: provider.type,
-        config: { ...provider.config(server.url), ...config },
+        config: { ...provider.config(store.url), ...config },
         ...members,
       });
     async function head(key: string) {
-      const found = await warehouses.head(targetOf(provider, server.url), key, 30_000);
+      const found = await warehouses.head(targetOf(provider, store.url), key, 30_000);
       if (!found.ok || found.value === null) throw new Error(`${key} is not in the store: ${JSON.stringify(found)}`);
       return found.value;
     }

@@ -3,6 +3,7 @@ import { named, openError } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+import { type ApiClient, createClient } from './api-client.ts';
 import { expectDescribed } from './providers/described.ts';
 import type { DeliveryView } from './records.ts';
 import { hasSharedWorker, type TestOrganization, testPool } from './service.ts';
@@ -55,6 +56,12 @@ export async function makePipeline(organization: TestOrganization): Promise<Pipe
   const source = await makeSource(organization);
   const destination = await makeDestination(organization);
   return { source, destination, route: await makeRoute(organization, source.id, [destination.id]) };
+}
+
+/** The API with a new key of the organization, which has these scopes. */
+export async function clientWith({ api }: TestOrganization, ...scopes: readonly string[]): Promise<ApiClient> {
+  const { token } = await api.create<{ token: string }>('/api/api-keys', { name: 'Scoped', scopes });
+  return createClient(api.url, token);
 }
 
 /** Sends a webhook through the public ingest endpoint; @returns the id of the stored event */

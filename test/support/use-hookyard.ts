@@ -76,8 +76,9 @@ async function startOwn({ settings = {}, workers = [] }: OwnOptions): Promise<Ow
   }
 }
 
-/** An organization on the API that test files share. */
-export const useOrganization = (): TestOrganization => useMade('an organization', () => createOrganization());
+/** An organization, by default on the API that test files share. */
+export const useOrganization = (on?: () => Parameters<typeof createOrganization>[0]): TestOrganization =>
+  useMade('an organization', () => createOrganization(on?.()));
 
 export const useReceiver = (): Receiver => useMade('a receiver', startReceiver, (receiver) => receiver.close());
 
@@ -130,23 +131,27 @@ export const usePool = (
     (pool) => pool.end(),
   );
 
-/**
- * Makes something before the tests of this `describe`, and ends it after them.
- * @param mostMs how long it may take to make
- */
-function useMade<Made extends object>(
+/** Makes something before the tests of this `describe`, and ends it after them. */
+export function useMade<Made extends object>(
   what: string,
   make: () => Promise<Made>,
   end: (made: Made) => Promise<unknown> = async () => {},
-  mostMs?: number,
 ): Made {
   let made: Made | undefined;
-  before(`${what} is made`, async function () {
-    if (mostMs !== undefined) this.timeout(mostMs);
+  before(`${what} is made`, async () => {
     made = await make();
   });
   after(async () => {
     if (made) await end(made);
+  });
+  return late(() => made);
+}
+
+/** Makes something anew before each test of this `describe`. */
+export function useEach<Made extends object>(make: () => Promise<Made>): Made {
+  let made: Made | undefined;
+  beforeEach(async () => {
+    made = await make();
   });
   return late(() => made);
 }

@@ -1,13 +1,11 @@
 // Imports of destinations whose slugs exist already, also when several come at once.
 import { expect } from 'chai';
-import { createOrganization, type TestOrganization } from '../../support/service.ts';
+import { createOrganization } from '../../support/service.ts';
+import { useEach } from '../../support/use-hookyard.ts';
 import { bySlug, everything, exported, importInto, type ImportResult, url } from './destination-files.ts';
 
 describe('Imports of destinations that meet others', () => {
-  let organization: TestOrganization;
-  beforeEach(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useEach(createOrganization);
 
   describe('conflicts', () => {
     beforeEach(() =>

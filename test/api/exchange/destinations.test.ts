@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { newId } from '../../../core/text/ids.ts';
 import { expectInvalid } from '../../support/api-client.ts';
 import { makeDestination } from '../../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../../support/service.ts';
+import { createOrganization } from '../../support/service.ts';
+import { useEach } from '../../support/use-hookyard.ts';
 import {
   bySlug,
   everything,
@@ -17,10 +18,7 @@ import {
 } from './destination-files.ts';
 
 describe('Export and import of destinations', () => {
-  let organization: TestOrganization;
-  beforeEach(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useEach(createOrganization);
 
   describe('export', () => {
     it('answers the envelope with every destination, oldest first, credentials redacted', async () => {

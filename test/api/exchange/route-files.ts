@@ -82,7 +82,7 @@ export const plain = {
 };
 export const minimal = { name: 'Plain', sourceSlug: 'shop', destinationSlug: 'crm' };
 
-/** A new organization that has everything that these items name. */
+/** A new organization that has everything that these items name, and the ids of that by slug. */
 export async function furnished(): Promise<{ organization: TestOrganization; ids: Record<string, string> }> {
   const made = await createOrganization();
   const sources = await Promise.all(['shop', 'billing'].map((slug) => makeSource(made, { slug })));

@@ -2,16 +2,13 @@
 import { expect } from 'chai';
 import type { Json } from '../../support/api-client.ts';
 import { makeRoute } from '../../support/api-records.ts';
-import type { TestOrganization } from '../../support/service.ts';
+import { late, useEach } from '../../support/use-hookyard.ts';
 import { everything, exported, furnished, importRoutes, minimal, plain, routeOf } from './route-files.ts';
 
 describe('Imports of routes that meet others', () => {
-  let organization: TestOrganization;
-  /** Ids of what the items name, by slug. */
-  let ids: Record<string, string>;
-  beforeEach(async () => {
-    ({ organization, ids } = await furnished());
-  });
+  const made = useEach(furnished);
+  const organization = late(() => made.organization);
+  const ids = late(() => made.ids);
 
   describe('conflicts', () => {
     let stored: Json;

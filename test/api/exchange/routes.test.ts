@@ -2,16 +2,13 @@
 import { expect } from 'chai';
 import { newId } from '../../../core/text/ids.ts';
 import { makeRoute } from '../../support/api-records.ts';
-import type { TestOrganization } from '../../support/service.ts';
+import { late, useEach } from '../../support/use-hookyard.ts';
 import { conditions, everything, exported, furnished, importRoutes, minimal, plain, routeOf } from './route-files.ts';
 
 describe('Export and import of routes', () => {
-  let organization: TestOrganization;
-  /** Ids of what the items name, by slug. */
-  let ids: Record<string, string>;
-  beforeEach(async () => {
-    ({ organization, ids } = await furnished());
-  });
+  const made = useEach(furnished);
+  const organization = late(() => made.organization);
+  const ids = late(() => made.ids);
 
   describe('export', () => {
     it('answers the envelope with every route, oldest first, names as slugs', async () => {
