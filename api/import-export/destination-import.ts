@@ -132,8 +132,10 @@ function overwritten(importing: Importing, label: string, item: DestinationItem,
   return {
     ...{ status: 'overwritten', id, name: item.input.name, slug },
     warnings: [
-      ...(incomplete ? [`${label}: left disabled because it still has no credentials`] : []),
-      ...(isUnsigned ? [`${label}: not signed because the file does not contain its signing secret`] : []),
+      ...(incomplete ? [`${label}: left disabled without credentials; set them, then enable the destination`] : []),
+      ...(isUnsigned
+        ? [`${label}: deliveries are not signed because the file does not contain the signing secret`]
+        : []),
     ],
     apply: (em, current) => current && em.assign(current, { ...changed, ...(incomplete && { enabled: false }) }),
   };

@@ -44,7 +44,7 @@ export const destinationExchangeOperations: Operation[] = [
   operation('exportDestinations', 'get', '/api/destinations/export', {
     tag: 'Destinations',
     summary: 'Export destinations',
-    description: 'Credentials are omitted unless `includeSensitive` is true, which requires the `secrets:read` scope.',
+    description: 'Credentials are redacted unless `includeSensitive` is true, which requires the `secrets:read` scope.',
     query: exportSchema,
     answer: {
       description: 'The export file, with one record per line.',
@@ -85,7 +85,7 @@ export const destinationExchangeOperations: Operation[] = [
     operationId: 'importDestinations',
     run: (ctx, deps) => answerImport(ctx, deps, 'destinations', (file) => importDestinations(ctx, deps, file)),
     summary: 'Import destinations',
-    description: 'Conflicts are detected by slug. Invalid items are reported in the result.',
+    description: 'Conflicts are detected by slug. Invalid items are reported in the result; the others are imported.',
     body: {
       schema: importOf('destinations', importedDestination),
       examples: {

@@ -88,7 +88,9 @@ function findDuplicates(steps: Step<NewRoute>[], known: KnownRoute[]): string[] 
     // Routes that were duplicates before are not an error.
     const isNew = status === 'created' || before.get(id ?? '') !== path;
     return holder !== undefined && isNew
-      ? [`${route.label}: has the same source and destinations as ${holder}, so every event would be delivered twice`]
+      ? [
+          `${route.label}: has the same source and destinations as ${holder}, so events that match both routes would be delivered twice`,
+        ]
       : [];
   });
 }
