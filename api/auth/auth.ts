@@ -87,7 +87,7 @@ function tell(log: Log, counts: ReadonlyMap<string, number>): void {
       addresses: failed.length,
       most: { address, requests },
     },
-    'requests had missing or invalid credentials in the last minute',
+    'requests had missing or invalid credentials within a minute',
   );
 }
 

@@ -12,7 +12,7 @@ type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'r
 
 const NAMES: Record<RunningLimit, string> = {
   runningImports: 'imports',
-  runningSearches: 'payload searches',
+  runningSearches: 'searches',
   runningTests: 'destination and alert channel tests',
   runningStreams: 'event streams',
 };

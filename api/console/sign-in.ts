@@ -69,6 +69,6 @@ export function mountSignIn(
 
 function refused(): ApiError {
   const message =
-    'This sign-in link has already been used, or is older than ten minutes; create a new link, or sign in with an API key';
+    'This sign-in link has already been used, is older than ten minutes or is invalid; create a new link, or sign in with an API key';
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }

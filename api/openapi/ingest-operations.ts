@@ -38,7 +38,10 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     description:
       "The body is stored unchanged, regardless of its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. The source's `answer` sets the response to accepted webhooks. Handshakes from the source's `provider`, including those sent with `GET`, `HEAD` or `OPTIONS`, get the response that the provider expects. If the source's `allowPaths` is true, any path may follow the URL. If the response is 429 or 503, nothing was stored; retry after `Retry-After` seconds.",
     takesAnything: true,
-    answer: { description: 'The event and its deliveries were stored.', schema: accepted },
+    answer: {
+      description: 'The event and its deliveries were stored, unless the request is a duplicate or a handshake.',
+      schema: accepted,
+    },
     errors: {
       400: ['INCOMPLETE_BODY', 'INVALID_PATH'],
       401: ['INVALID_SIGNATURE'],

@@ -11,7 +11,8 @@ const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/)
   .optional()
   .meta({
-    description: 'A repeated request with the same key and body gets the response to the first request, for 24 hours.',
+    description:
+      'For 24 hours, a repeated request with the same key and body gets the first response, unless it was 429 or 5xx.',
     examples: ['3f0c1b1e-8a53-4c0f-9f0e-5d1a2b3c4d5e'],
     param: { in: 'header', name: 'Idempotency-Key', id: 'IdempotencyKey' },
   });

@@ -130,7 +130,7 @@ export const TAGS = {
   Schemas: { about: "JSON Schemas that a route's payloads must match.", records: 'schemas' },
   Events: { about: 'Accepted webhooks and their replays.', records: 'events' },
   Deliveries: { about: 'Deliveries of events to destinations.', records: 'deliveries' },
-  Issues: { about: 'Ongoing failures, with their cause, start time and number of occurrences.', records: 'issues' },
+  Issues: { about: 'Failures, with their cause, start time and number of occurrences.', records: 'issues' },
   Metrics: { about: "Time series of the organization's traffic.", records: 'deliveries' },
   Alerts: { about: 'Channels for messages about issues.', records: 'alerts' },
   Usage: { about: "The organization's usage and limits.", records: 'organization' },

@@ -68,7 +68,7 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
     if (error.reason === 'too_slow') throw tooSlow('nothing was changed');
     if (error.reason === 'no_room') throw noRoom('nothing was changed, so try again in a moment');
-    throw new ApiError(400, 'INVALID_JSON', 'The body is shorter than its Content-Length; send the request again');
+    throw new ApiError(400, 'INVALID_JSON', 'The request ended before its body was complete; send the request again');
   }
 }
 

@@ -38,7 +38,7 @@ export const slug = z
     refuse(context, 'INVALID_SLUG', SLUG_PROBLEM);
   })
   .meta({
-    description: 'Unique within the organization. Export files use the slug instead of the ID.',
+    description: 'Unique within the organization and record type. Export files use the slug instead of the ID.',
     override: { pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: MAX_SLUG_LENGTH },
     examples: ['orders'],
   });
@@ -77,7 +77,7 @@ export const forwardHeaders = withExample(
     })
     .nullable(),
   null,
-  "Which received headers are forwarded: `all`, `none` or a list of names. If null, all headers except proxy and server control headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
+  "Which received headers are forwarded: `all`, `none` or a list of names. If null, all headers except proxy, server control and `webhook-*` headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
 );
 
 export const forwardQuery = withExample(

@@ -48,7 +48,7 @@ const idsOf = (what: string, example: null) =>
   withExample(
     z.array(z.string()).min(1, atLeastOne).max(MAX_IDS).nullable(),
     example,
-    `Limits the channel to issues with these ${what}. If null, all ${what}.`,
+    `Limits the channel to issues with these ${what}. If null, there is no such limit.`,
   );
 const shownIds = (...prefixes: string[]) => z.array(idOf(...prefixes)).nullable();
 
@@ -116,7 +116,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
       .describe('When the previous secret expires. Until then, messages are signed with both secrets.'),
   ),
   failingSince: readOnly(
-    timestamp.nullable().describe('When messages started to fail. Null if the last message was delivered.'),
+    timestamp.nullable().describe('When Hookyard first gave up on a message. Null if the channel is not failing.'),
   ),
   lastError: readOnly(text('The channel returned 410').nullable()),
   lastSentAt: readOnly(timestamp.nullable()),

@@ -67,7 +67,7 @@ export const issueOperations: Operation[] = [
     ...common,
     summary: 'List issues',
     description:
-      'Ongoing failures: one issue per kind, source, route, destination and cause. The list lags by a few seconds.',
+      'Ongoing and resolved failures, with at most one unresolved issue per kind, source, route, destination and cause. The list lags by a few seconds.',
     query: z.object({
       ...partParams,
       state: choiceParam(ISSUE_STATES),
@@ -196,7 +196,7 @@ const counted = (found: number): string =>
   `${plural(found, 'delivery')} would be replayed, provided that ${found === 1 ? 'its payload and destination' : 'their payloads and destinations'} still exist`;
 
 function describe(created: number): string {
-  if (created === 0) return "Nothing was created: none of this issue's deliveries can be replayed";
+  if (created === 0) return 'Nothing was created: no delivery was found that can be replayed';
   return `${plural(created, 'delivery was', 'deliveries were')} created`;
 }
 

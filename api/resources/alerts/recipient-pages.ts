@@ -50,7 +50,7 @@ export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps
     path: STOP,
     read: (ctx) => openStop(secretBox, param(ctx, 'token')) ?? answerInvalid(ctx),
     ask(ctx, { organization, address }) {
-      const lines = [`Notifications from "${organization}" are sent to ${address}.`];
+      const lines = [`This stops all notifications from "${organization}" to ${address}.`];
       answer(ctx, 200, 'Stop these emails?', lines, STOP_BUTTON);
     },
     act: (link) => refuseRecipient(pool, link),

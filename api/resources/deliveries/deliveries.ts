@@ -55,7 +55,7 @@ import {
 
 const CODES = { min: 100, max: 599 };
 const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` if there was no response.' };
-const OF_ERROR = { description: "Matches part of the latest attempt's error." };
+const OF_ERROR = { description: "Matches part of the delivery's `error`. Case-insensitive." };
 const OF_LANE = { description: 'The lane of the first attempt.' };
 const OF_IS_REPLAY = { description: 'Whether the delivery is a replay.' };
 const OF_REPLAYED = { description: 'Whether the delivery was replayed.' };
@@ -197,7 +197,8 @@ export const deliveryOperations: Operation[] = [
   operation('replayDelivery', 'post', `${base}/{id}/replay`, {
     ...common,
     summary: 'Replay a delivery',
-    description: 'Not possible while the delivery is in progress, or if a later delivery has replaced it.',
+    description:
+      'Not possible while the delivery is in progress, if a later delivery has replaced it, or if its destination was deleted.',
     answer: {
       description: 'The new delivery.',
       schema: z.object({
@@ -271,12 +272,12 @@ export const deliveryOperations: Operation[] = [
         deliveriesFound: withExample(
           count,
           100,
-          'The number of matches in this call. With `dryRun`, the number of all matches.',
+          'The number of matches in this call. With `dryRun`, the number of all matches, estimated if above 100,000.',
         ),
         deliveriesChanged: withExample(
           count,
           98,
-          'The number of changed deliveries. The other matches have changed in the meantime, or cannot be replayed because they are in progress or a later delivery has replaced them.',
+          'The number of changed deliveries. The other matches have changed in the meantime, cannot be cancelled because their batch is being written, or cannot be replayed because they are in progress, a later delivery has replaced them, or their payload or destination no longer exists.',
         ),
         nextCursor: idOf('dlv')
           .nullable()

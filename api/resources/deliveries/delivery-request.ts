@@ -214,7 +214,7 @@ const querySchema = z.object({
     .transform(Number)
     .meta({
       description:
-        'The attempt number, starting at 1. The number of the next attempt is also valid. Defaults to the latest attempt.',
+        'The attempt number, starting at 1. The number of the next attempt is also valid. Defaults to the latest attempt, or 1 if there is none.',
       override: { type: 'integer', minimum: 1 },
       examples: ['1'],
     })

@@ -46,7 +46,7 @@ export async function holdsOf(
 
 function circuitHold(routeId: string): Hold {
   return {
-    reason: "The route's circuit breaker is open",
+    reason: "The route's circuit breaker has not closed yet",
     advice: `the delivery continues when the circuit breaker closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
   };
 }
@@ -89,7 +89,7 @@ const deliveryMembers = {
   deliveredAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   createdAt: timestamp,
-  failoverOf: withExample(idOf('dlv').nullable(), null, 'The failed delivery that this delivery replaces.'),
+  failoverOf: withExample(idOf('dlv').nullable(), null, 'The delivery that failed over to this delivery.'),
   replayOf: withExample(idOf('dlv').nullable(), null, 'The delivery that this delivery replays.'),
   replayedBy: withExample(
     z.object({ id: idOf('dlv'), status: z.enum(DELIVERY_STATUSES), createdAt: timestamp }).nullable(),
@@ -106,13 +106,13 @@ const deliveryMembers = {
   orderKey: withExample(
     text('cus_1042').nullable(),
     null,
-    'The ordering key, up to 64 characters. Null if the route has no ordering.',
+    'The ordering key, up to 64 characters, or the route ID for events without a key. Null if the delivery is unordered.',
   ),
   sequence: withExample(count.nullable(), null, 'The sequence number within the ordering key. Null if none.'),
   waitsFor: withExample(
     idOf('dlv').nullable(),
     null,
-    'The earlier delivery with the same ordering key that must be accepted or end first. Null if none.',
+    'The earlier delivery with the same ordering key that this delivery is waiting for. Null if none.',
   ),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()

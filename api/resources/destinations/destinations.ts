@@ -215,7 +215,8 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       remove: {
         run: (ctx, deps) => remove(ctx, deps, family),
-        description: 'Also removes the destination from all routes. Its delivery history is kept.',
+        description:
+          'Also removes the destination from all routes and cancels its open deliveries. Its delivery history is kept.',
       },
     }),
     operation(`get${paths.name}Health`, 'get', `${paths.base}/{id}/health`, {
@@ -234,7 +235,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
 export const deleteDestinationsOperation = operation('deleteDestinations', 'delete', `${base}/bulk`, {
   tag: 'Destinations',
   summary: 'Delete multiple destinations',
-  description: 'Unknown IDs are skipped.',
+  description: 'Also removes them from all routes and cancels their open deliveries. Unknown IDs are skipped.',
   body: { selects: true, schema: z.strictObject({ ids: idsOfBulk }), examples: { one: { ids: [exampleId('dst')] } } },
   answer: {
     description: 'The number of deleted destinations.',

@@ -47,7 +47,7 @@ const replayAnswer = component('EventReplay', {
   eventsExpired: withExample(count, 0, 'The number of events whose payloads were removed.'),
   eventsUnroutable: withExample(count, 0, 'The number of events that no longer match any route.'),
   deliveriesCreated: count,
-  replayedUntil: timestamp.nullable().describe('Events received before this time are replayed.'),
+  replayedUntil: timestamp.nullable().describe('All matching events received before this time have been processed.'),
   waitsFor: withExample(
     z.string().nullable(),
     null,
@@ -220,7 +220,7 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
     throw new ApiError(
       400,
       'FILTER_TOO_BROAD',
-      'Counting these events takes too long; choose a shorter period with "from" and "to", or omit search (a replay without dryRun still works)',
+      'Counting these events takes too long; choose a shorter period with "from" and "to", or omit dryRun (a replay does not need the count)',
     );
   }
 }

@@ -156,7 +156,7 @@ const eventInFull = component('EventInFull', {
     'The payload: parsed if JSON, otherwise text or base64. Present only if requested.',
   ),
   payloadEncoding: z.literal('base64').optional().describe('Present only if the payload is not text.'),
-  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000 deliveries. Present only if requested.'),
+  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000, oldest first. Present only if requested.'),
   deliveriesNextCursor: nextDeliveries.optional(),
 });
 

@@ -42,7 +42,7 @@ const readySchema = z.object({
 const ingestState = z
   .enum(['open', 'partly_full', 'full'])
   .describe(
-    '`full`: all webhooks are refused with 503. `partly_full`: webhooks for the destinations with the largest backlogs are refused.',
+    '`full`: all webhooks are refused with 503. `partly_full`: only webhooks of organizations or for destinations that have used up their share are refused.',
   );
 const temporalState = z
   .enum(['ok', 'away'])
@@ -241,7 +241,7 @@ const status = component('InstallationStatus', {
     .object({
       failures: z
         .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-        .describe('Metrics for the last 24 hours.'),
+        .describe('Parts that failed in the last 24 hours, with their total number of failures.'),
     })
     .nullable(),
   organizations: z
@@ -257,7 +257,7 @@ export const statusOperation: Described = {
   operationId: 'getStatus',
   summary: "Get the installation's status",
   description:
-    'Requires the operator key; other keys get a 404. Metrics from the database are at most about a second old.',
+    'Requires the operator key. If `HOOKYARD_OPERATOR_KEY` is not set, the response is 404. Metrics from the database are at most about a second old.',
   query: statusSchema,
   answer: { description: 'The state of the API, the database, Temporal, the backlog and the workers.', schema: status },
   errors: {

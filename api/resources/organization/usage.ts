@@ -85,7 +85,7 @@ export const usageOperations: Operation[] = [
   operation('listDailyUsage', 'get', '/api/organization/usage/daily', {
     tag: 'Usage',
     summary: 'List daily usage',
-    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. Returns up to ${MAX_DAYS} days.`,
+    description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. Returns up to ${MAX_DAYS} days, by default the last ${DEFAULT_DAYS}.`,
     query: z.object({ from: dayParam, to: dayParam }),
     answer: {
       description: 'The days, oldest first.',

@@ -68,7 +68,7 @@ const PAUSABLE = [
     tag: 'Routes',
     name: 'Route',
     paused: `The route keeps accepting webhooks; deliveries and retries are held. ${AGAIN}`,
-    resumed: `${RELEASED} If the circuit breaker is open, they remain held until it closes.`,
+    resumed: `${RELEASED} They remain held while the circuit breaker is open or their destination is paused.`,
   },
   {
     table: 'destinations',
@@ -78,7 +78,7 @@ const PAUSABLE = [
     tag: 'Destinations',
     name: 'Destination',
     paused: `All deliveries to the destination are held, regardless of their route. ${AGAIN}`,
-    resumed: RELEASED,
+    resumed: `${RELEASED} They remain held while their route is paused or its circuit breaker is open.`,
   },
 ] as const;
 

@@ -84,7 +84,7 @@ export const routeCircuitOperations: Operation[] = [
   operation('resetCircuit', 'post', `${base}/reset-circuit`, {
     ...common,
     summary: "Close a route's circuit breaker",
-    description: 'Held deliveries are sent, unless the route is paused.',
+    description: 'Held deliveries are sent, unless the route or their destination is paused.',
     answer: {
       description: 'The circuit breaker is closed.',
       schema: z.object({ message: text('Circuit breaker reset successfully'), circuitState: z.literal('closed') }),

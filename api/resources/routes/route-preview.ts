@@ -191,7 +191,7 @@ async function requestsOf(
   // Null: it was deleted since the route was read.
   const content =
     transformId && transform === null
-      ? problem('TRANSFORM_DELETED')
+      ? problem('TRANSFORM_DELETED', "The route's transform was deleted")
       : await contentOf(ctx, deps, transform, facts, { sourceSlug, headers: event.headers, body });
   const destinations = await em.find(
     Destination,

@@ -97,7 +97,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   remove: {
     run: (ctx, deps) => changeRecord(ctx, deps, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
-    description: "The route's source, destinations, filter, schema and transform are kept.",
+    description: "The route's source, destinations, filter, schema and transform are kept. Open deliveries continue.",
   },
 });
 

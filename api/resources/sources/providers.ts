@@ -138,7 +138,8 @@ export const signSourceSampleOperation = operation(
       const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
       const sender = senderOf(source);
       const secret = openSecret(deps, source);
-      const unsigned = () => conflict("The source's webhooks are not signed with a stored secret");
+      const unsigned = () =>
+        conflict("The source's webhooks are not signed with a stored secret; send a webhook from the sender instead");
       if (sender === null || secret === null || !isSigned(sender.verification)) throw unsigned();
       const known = providerNamed(providerOf(source) ?? source.verification.type);
       const { verification } = sender;

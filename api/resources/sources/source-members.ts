@@ -160,7 +160,7 @@ const lastHandshake = z
     ).nullable(),
   })
   .nullable()
-  .describe("The provider's last handshake.");
+  .describe("The sender's last handshake.");
 
 /**
  * Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are
@@ -183,7 +183,10 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   slug: { ...required(field.slug), update: z.string().optional() },
   description: optional(field.description, null),
   webhookUrl: computed(
-    text('http://localhost:3000/ingest/default/orders', 'The ingest URL that the sender posts webhooks to.'),
+    text(
+      'http://localhost:3000/ingest/default/orders',
+      'The ingest URL that the sender posts webhooks to. Its token is masked for read-only keys.',
+    ),
   ),
   provider: optional(provider, null),
   verificationConfig: {

@@ -135,7 +135,7 @@ export const sourceOperations: Operation[] = [
       },
       errors: { 400: ['INVALID_SLUG'] },
     },
-    remove: { run: remove, description: "Also deletes the source's events and deliveries." },
+    remove: { run: remove, description: "Also deletes the source's routes, events and deliveries." },
   }),
   operation('rotateIngestToken', 'post', `${base}/{id}/rotate-token`, {
     tag: 'Sources',
