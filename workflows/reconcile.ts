@@ -29,5 +29,7 @@ export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {
 
 function describe(repairs: Repairs): string {
   const lines = Object.entries(repairs).map(([kind, count]) => `* ${kind}: ${count}`);
-  return lines.length === 0 ? 'PostgreSQL and Temporal are consistent.' : `Repaired so far:\n\n${lines.join('\n')}`;
+  return lines.length === 0
+    ? 'No inconsistencies between PostgreSQL and Temporal were found.'
+    : `Repaired so far:\n\n${lines.join('\n')}`;
 }

@@ -43,7 +43,7 @@ export const reconciliationRepairs = new Counter({
 
 export const notifications = new Counter({
   name: 'hookyard_notifications_total',
-  help: 'Notifications and alert channel messages, by result: withheld (no allowed recipient), failed (will be retried), given_up (no more retries).',
+  help: 'Notifications and alert channel messages, by result: withheld (no allowed recipient), failed (an attempt failed), given_up (no more attempts).',
   labels: { channel: ['log', ...CHANNEL_TYPES], result: ['sent', 'withheld', 'failed', 'given_up'] },
   in: ['worker'],
 });

@@ -65,7 +65,7 @@ export async function startDelivery(
     staticDetails:
       row.failoverOf === null
         ? undefined
-        : `Failover: takes over from ${workflowReference(withPrefix(client.prefix, row.failoverOf), row.failoverOf)}, whose destination did not accept the event.`,
+        : `Failover: takes over from ${workflowReference(withPrefix(client.prefix, row.failoverOf), row.failoverOf)}, whose destination failed or was not tried because the circuit breaker was open.`,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: row.organizationId },
       { key: sourceIdAttribute, value: row.sourceId },
