@@ -1,4 +1,3 @@
-// Who may do what: scopes of keys, the addresses that they are for, addresses of sources, and recipients of mails.
 import { expect } from 'chai';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { allows, groupOf, isSingleScope, lacking, type SingleScope } from '../../core/config/plans-and-scopes.ts';

@@ -1,4 +1,3 @@
-// Messages of alerts: their forms hold, whatever tenants have written into names.
 import { expect } from 'chai';
 import { pagerDutyBody, slackBody, teamsBody, webhookBody } from '../../core/messages/bodies.ts';
 import { CHANGES, type Change } from '../../core/messages/channel.ts';

@@ -1,4 +1,3 @@
-// Which changes a channel is notified of, and when.
 import { expect } from 'chai';
 import {
   announce,

@@ -1,4 +1,3 @@
-// The circuit breaker's state machine.
 import { expect } from 'chai';
 import {
   admits,

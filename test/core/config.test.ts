@@ -1,10 +1,15 @@
 import { expect } from 'chai';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describeSettings, publicUrl, readLogSettings, readSettings } from '../../core/config/config.ts';
-import { ConfigError } from '../../core/config/secret-files.ts';
+import { dataFolder, isPackage, userDataFolder } from '../../core/config/data-folder.ts';
+import { apiConnections, workerConnections } from '../../core/config/database-connections.ts';
+import { ConfigError, currentSecret, secretOf, SECRETS, withSecretFiles } from '../../core/config/secret-files.ts';
 
-function problemsOf(env: Record<string, string>): string[] {
+function problemsOf(env: NodeJS.ProcessEnv, read: (env: NodeJS.ProcessEnv) => unknown = readSettings): string[] {
   try {
-    readSettings(env);
+    read(env);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
@@ -156,5 +161,131 @@ describe('settings', () => {
       'https://hooks.example.com',
     );
     expect(publicUrl(readSettings({ HOOKYARD_PORT: '0' }), 4321)).to.equal('http://localhost:4321');
+  });
+});
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-secrets-'));
+  const fileOf = (text: string) => {
+    const file = join(folder, `secret-${Math.random()}`);
+    writeFileSync(file, text);
+    return file;
+  };
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('are read for every secret, without the line break at the end', () => {
+    for (const name of SECRETS) {
+      for (const end of ['', '\n', '\r\n']) {
+        expect(withSecretFiles({ [`${name}_FILE`]: fileOf(`a value${end}`) })[name], name).to.equal('a value');
+      }
+      expect(withSecretFiles({ [name]: 'set' })[name], name).to.equal('set');
+      expect(withSecretFiles({ [name]: 'set', [`${name}_FILE`]: '' })[name], name).to.equal('set');
+      expect(withSecretFiles({ [name]: '', [`${name}_FILE`]: fileOf('a value') })[name], name).to.equal('a value');
+      expect(secretOf({}, name), name).to.equal(undefined);
+    }
+  });
+
+  it('are refused when they are given twice, cannot be read or are empty, each by its name', () => {
+    const [empty, blank] = [fileOf(''), fileOf('\n')];
+    const problems = problemsOf(
+      {
+        DATABASE_URL: 'postgres://user:pass1@host/db',
+        DATABASE_URL_FILE: fileOf('postgres://user:pass2@host/db'),
+        SMTP_URL_FILE: empty,
+        HOOKYARD_API_KEY_FILE: blank,
+        TEMPORAL_API_KEY_FILE: join(folder, 'none'),
+        HOOKYARD_OPERATOR_KEY_FILE: folder,
+      },
+      withSecretFiles,
+    );
+    expect(problems).to.have.members([
+      'DATABASE_URL and DATABASE_URL_FILE are both set; remove one of them',
+      `SMTP_URL_FILE: ${empty} is empty; it must contain the secret`,
+      `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must contain the secret`,
+      `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); check that the file exists and that the process can read it`,
+      `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); check that the file exists and that the process can read it`,
+    ]);
+    expect(problems.join()).to.not.match(/pass1|pass2/);
+    expect(problemsOf({ SMTP_URL_FILE: empty }, withSecretFiles)).to.have.length(1);
+  });
+
+  it('are checked like those in variables, and their files are shown in place of them', () => {
+    const file = fileOf('postgres://user:secret@host/db\n');
+    const settings = readSettings(withSecretFiles({ DATABASE_URL_FILE: file }));
+    expect(settings.DATABASE_URL).to.equal('postgres://user:secret@host/db');
+    expect(describeSettings(settings)).to.include.members(['DATABASE_URL=****', `DATABASE_URL_FILE=${file}`]);
+    const wrong = problemsOf(withSecretFiles({ DATABASE_URL_FILE: fileOf('mysql://secret@host') }));
+    expect(wrong).to.deep.equal(['DATABASE_URL must be a URL starting with postgres:// or postgresql://']);
+  });
+
+  it('are all that may be in files', () => {
+    expect(problemsOf({ HOOKYARD_PORT_FILE: '/port', HOOKYARD_PROT_FILE: '/port' })).to.deep.equal([
+      'HOOKYARD_PORT_FILE: only secrets are read from files; set HOOKYARD_PORT',
+      'HOOKYARD_PROT_FILE is not a Hookyard setting; remove it, or see docs/operate/configuration.md',
+    ]);
+  });
+
+  it('are read again at their use: what cannot be read or used leaves the last one', () => {
+    const file = fileOf('first\n');
+    const given = withSecretFiles({ R2_ACCESS_KEY_ID_FILE: file });
+    const current = currentSecret(given, 'R2_ACCESS_KEY_ID', { isUsable: (text) => text !== 'wrong', freshMs: 0 });
+    expect(current?.()).to.equal('first');
+    for (const [text, expected] of Object.entries({
+      'second\n': 'second',
+      wrong: 'second',
+      '\n': 'second',
+      third: 'third',
+    })) {
+      writeFileSync(file, text);
+      expect(current?.(), text).to.equal(expected);
+    }
+    rmSync(file);
+    expect(current?.()).to.equal('third');
+    expect(currentSecret({ SMTP_URL: 'smtp://host' }, 'SMTP_URL')?.()).to.equal('smtp://host');
+    expect(currentSecret({}, 'SMTP_URL')).to.equal(undefined);
+  });
+});
+
+describe('the data folder', () => {
+  it('of a checkout is beside its code', () => {
+    expect(isPackage).to.equal(false);
+    expect(dataFolder('/srv/hookyard', undefined)).to.equal('/srv/hookyard/data');
+    expect(dataFolder('/srv/hookyard', 'other')).to.equal('/srv/hookyard/other');
+    expect(dataFolder('/srv/hookyard', '/var/lib/hookyard')).to.equal('/var/lib/hookyard');
+  });
+
+  it('of an installed package is where the system keeps data of its users', () => {
+    const found = (platform: NodeJS.Platform, env = {}) => userDataFolder(platform, env, '/home/ann');
+    expect(found('linux')).to.equal('/home/ann/.local/share/hookyard');
+    expect(found('linux', { XDG_DATA_HOME: '/data' })).to.equal('/data/hookyard');
+    expect(found('darwin', { XDG_DATA_HOME: '/data' })).to.equal('/home/ann/Library/Application Support/Hookyard');
+    expect(found('win32', { LOCALAPPDATA: '/local' })).to.equal(join('/local', 'Hookyard'));
+  });
+});
+
+const sum = (parts: object) => Object.values(parts).reduce((total: number, part: number) => total + part, 0);
+
+describe('the budget of PostgreSQL connections', () => {
+  it('is spent to the last, and leaves each part what it needs', () => {
+    for (let total = 8; total <= 500; total += 1) {
+      const settings = { HOOKYARD_DATABASE_CONNECTIONS: total };
+      const [api, worker] = [apiConnections(settings), workerConnections(settings)];
+      expect(sum(api), `API, ${total}`).to.equal(total);
+      // One more listens, and one holds slots of destinations.
+      expect(sum(worker) + 2, `worker, ${total}`).to.equal(total);
+      for (const part of Object.values(api)) expect(part).to.be.at.least(2);
+      expect(worker.hot).to.be.at.least(3);
+      expect(worker.commands).to.be.at.least(2);
+      expect(worker.warehouses).to.be.at.least(1);
+    }
+  });
+
+  it('is 36 for an API and 26 for a worker by default', () => {
+    expect(apiConnections(readSettings({}))).to.deep.equal({ ingest: 16, management: 8, records: 8, service: 4 });
+    expect(workerConnections(readSettings({}))).to.deep.equal({ hot: 16, commands: 4, warehouses: 4 });
+  });
+
+  it('cannot be less than works', () => {
+    expect(() => readSettings({ HOOKYARD_DATABASE_CONNECTIONS: '7' })).to.throw('must be between 8 and 500');
   });
 });

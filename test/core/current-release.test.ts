@@ -1,4 +1,3 @@
-// When a worker concludes that nobody gets workflows any more.
 import { expect } from 'chai';
 import { hear, type Heard, isSilent } from '../../worker/temporal/release.ts';
 

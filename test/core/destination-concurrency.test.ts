@@ -1,5 +1,3 @@
-// How many attempts a worker may have under way at destinations: its share, and slots where there are fewer slots than
-// workers.
 import { expect } from 'chai';
 import { DestinationConcurrency } from '../../core/delivery/destination-concurrency.ts';
 
@@ -127,6 +125,13 @@ describe('slots at destinations', () => {
       concurrency.setMaximum('dst_1', 1);
     });
 
+    /** It has a slot, and as many attempts under way as that allows. */
+    function holdSlot(): void {
+      concurrency.tryAcquire('dst_1');
+      concurrency.slotTaken('dst_1', now);
+      fill('dst_1');
+    }
+
     it('is asked for when something was claimed, and is one', () => {
       expect(concurrency.hasRoom('dst_1'), 'one is claimed to know whether something waits').to.equal(true);
       concurrency.acquire('dst_1');
@@ -141,9 +146,7 @@ describe('slots at destinations', () => {
     });
 
     it('is given back when there is nothing left, and asked for again', () => {
-      concurrency.tryAcquire('dst_1');
-      concurrency.slotTaken('dst_1', now);
-      fill('dst_1');
+      holdSlot();
       now += 600;
       expect(concurrency.leaveSlots(now), 'one is under way').to.deep.equal([]);
       concurrency.release('dst_1');
@@ -154,9 +157,7 @@ describe('slots at destinations', () => {
     });
 
     it('is left to others after two seconds, for a while', () => {
-      concurrency.tryAcquire('dst_1');
-      concurrency.slotTaken('dst_1', now);
-      fill('dst_1');
+      holdSlot();
       now += 2001;
       expect(concurrency.leaveSlots(now), 'one is under way').to.deep.equal([]);
       concurrency.release('dst_1');
@@ -169,9 +170,7 @@ describe('slots at destinations', () => {
 
     it('is kept while there is no other worker, as long as it is known to be held', () => {
       concurrency.workers = 1;
-      concurrency.tryAcquire('dst_1');
-      concurrency.slotTaken('dst_1', now);
-      fill('dst_1');
+      holdSlot();
       now += 2001;
       expect(concurrency.limitOf('dst_1')).to.equal(0);
       expect(concurrency.leaveSlots(now - 250)).to.deep.equal([]);

@@ -1,4 +1,3 @@
-// How many attempts one worker may have under way at a destination, with simulated receivers and a clock of its own.
 import { expect } from 'chai';
 import { type AnswerKind, DestinationLimit, type LimitRange } from '../../core/delivery/destination-limit.ts';
 

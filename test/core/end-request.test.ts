@@ -1,4 +1,3 @@
-// What ends a process: signals, of which one request may send several, and the loss of the process that started it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';

@@ -1,4 +1,3 @@
-// What owners and operators enter: addresses, answers, channels of alerts and days.
 import { expect } from 'chai';
 import type { z } from 'zod';
 import { payloadDays } from '../../core/config/config.ts';

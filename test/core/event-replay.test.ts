@@ -1,4 +1,3 @@
-// How replays keep their rate, and how their progress reads.
 import { expect } from 'chai';
 import {
   describeProgress,

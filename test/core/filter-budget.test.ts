@@ -1,4 +1,3 @@
-// Filters count their work before they do it.
 import { expect } from 'chai';
 import { Budget, BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
 import { lookupPath } from '../../core/text/dotted-path.ts';

@@ -1,4 +1,3 @@
-// What an event must pass to be delivered by a route, and the idempotency key in its payload.
 import { expect } from 'chai';
 import { Budget, BudgetError, NO_LIMIT } from '../../core/fairness/budget.ts';
 import type { FilterCondition } from '../../core/filters/filter.ts';

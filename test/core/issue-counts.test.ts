@@ -1,4 +1,3 @@
-// What a process remembers of failures between two writes, and how that is bounded.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
@@ -15,6 +14,11 @@ const only = (counts: IssueCounts) => {
   const [counted] = failing;
   if (!counted) throw new Error('nothing was counted');
   return counted;
+};
+/** A failure in each of so many organizations. */
+const flood = (counts: IssueCounts, prefix = 'org_') => {
+  for (let n = 0; n < 3000; n += 1)
+    counts.failed(issueSubjects.delivery(`${prefix}${n}`, routeId, 'dst'), failure('A'));
 };
 const totalOf = (counts: IssueCounts) =>
   counts
@@ -80,8 +84,8 @@ describe('failures in memory', () => {
     expect(earlier.isEmpty).to.equal(false);
     later.precede(earlier);
     expect(later.subjects()).to.deep.equal({ failing: [], working: [subject] });
-    for (let n = 0; n < 3000; n += 1) earlier.failed(issueSubjects.delivery(`org_${n}`, routeId, 'dst'), failure('A'));
-    for (let n = 0; n < 3000; n += 1) later.failed(issueSubjects.delivery(`org_x${n}`, routeId, 'dst'), failure('A'));
+    flood(earlier);
+    flood(later, 'org_x');
     later.precede(earlier);
     expect(totalOf(later) + later.takeUncounted()).to.equal(6000);
     expect(later.isEmpty).to.equal(false);
@@ -98,15 +102,14 @@ describe('failures in memory', () => {
 
   it('of too many subjects are counted by organization and kind, and leave room for others', () => {
     const counts = new IssueCounts();
-    const flood = 5000;
-    for (let n = 0; n < flood; n += 1) {
+    for (let n = 0; n < 5000; n += 1) {
       counts.failed(issueSubjects.delivery(organizationId, routeId, `dst_${n}`), failure('HTTP_500'));
       counts.worked(issueSubjects.delivery(organizationId, routeId, `dst_ok_${n}`));
     }
     const { failing, working } = counts.subjects();
     expect(failing.length).to.be.within(2, 1000);
     expect(working.length).to.be.within(1, 4000);
-    expect(totalOf(counts)).to.equal(flood);
+    expect(totalOf(counts)).to.equal(5000);
     const together = failing.filter(({ subject: { routeId: route } }) => route === null);
     expect(together.map(({ causes }) => [...causes.keys()])).to.deep.equal([['OTHER']]);
     const neighbour = issueSubjects.delivery(newId('org'), newId('rte'), newId('dst'));
@@ -119,7 +122,7 @@ describe('failures in memory', () => {
 
   it('of too many organizations are bounded, and the rest is known to be uncounted', () => {
     const counts = new IssueCounts();
-    for (let n = 0; n < 3000; n += 1) counts.failed(issueSubjects.delivery(`org_${n}`, routeId, 'dst'), failure('A'));
+    flood(counts);
     const uncounted = counts.takeUncounted();
     expect(totalOf(counts) + uncounted).to.equal(3000);
     expect(counts.subjects().failing.length).to.be.at.most(2000);

@@ -110,24 +110,19 @@ describe('the rule of the lane adaptive', () => {
     expect(counts.flood, 'the first ones').to.be.within(2, 14);
   });
 
-  it('makes all of two organizations workflows while they come slowly', () => {
-    const clock = new Clock(false);
-    let workflows = 0;
-    for (let n = 0; n < 100; n += 1) {
-      for (const name of ['a', 'b']) workflows += clock.due({ name, times: 1, everyMs: 42 }).workflow ?? 0;
-    }
-    expect(workflows).to.equal(200);
-  });
-
-  it('makes all of two organizations workflows that come together now and then', () => {
-    const clock = new Clock(false);
-    let workflows = 0;
-    for (let round = 0; round < 60; round += 1) {
-      for (const name of ['a', 'b', 'a']) workflows += clock.due({ name, times: 1, everyMs: 20 }).workflow ?? 0;
-      clock.pass(1000);
-    }
-    expect(workflows).to.equal(180);
-  });
+  for (const [how, names, everyMs, rounds, restMs] of [
+    ['slowly', ['a', 'b'], 42, 100, 0],
+    ['together now and then', ['a', 'b', 'a'], 20, 60, 1000],
+  ] as const)
+    it(`makes all of two organizations workflows that come ${how}`, () => {
+      const clock = new Clock(false);
+      let workflows = 0;
+      for (let round = 0; round < rounds; round += 1) {
+        for (const name of names) workflows += clock.due({ name, times: 1, everyMs }).workflow ?? 0;
+        clock.pass(restMs);
+      }
+      expect(workflows).to.equal(rounds * names.length);
+    });
 
   it('leaves all to the relay when many organizations come at once, each with a few', () => {
     const clock = new Clock(false);

@@ -1,4 +1,3 @@
-// The cause of a failure in a log line: whose answer it was, its code, its words, and nothing else of the error.
 import { expect } from 'chai';
 import { causeOf } from '../../core/process/log-cause.ts';
 

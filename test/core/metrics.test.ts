@@ -1,4 +1,3 @@
-// The instruments of a process, and the names under which they are exported and documented.
 import { expect } from 'chai';
 import { instruments } from '../../core/metrics/index.ts';
 import { Counter, Gauge, Histogram, OTHER } from '../../core/metrics/instruments.ts';

@@ -1,4 +1,3 @@
-// The ordering key of an event: which values are one, and which are the same.
 import { expect } from 'chai';
 import { orderKeyOf, orderKeyOfRoute, shardOfOrder } from '../../core/delivery/ordering.ts';
 import { parseExact } from '../../core/text/exact-json.ts';

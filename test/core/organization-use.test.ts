@@ -1,4 +1,3 @@
-// What a process knows of the use of an organization, while PostgreSQL is asked and webhooks are being stored.
 import { expect } from 'chai';
 import { OrganizationUse } from '../../api/ingest/ingest-limits.ts';
 import { type Plan, PLANS } from '../../core/config/plans-and-scopes.ts';

@@ -1,4 +1,3 @@
-// The pages of docs/, the README and CONTRIBUTING.
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,3 @@
-// When a worker is ready, and what it says when it is not.
 import { expect } from 'chai';
 import { createReadiness, type HealthDeps } from '../../worker/metrics.ts';
 

@@ -1,5 +1,3 @@
-// What is held of refused webhooks until it is stored: bounded, no matter who sends them, and fair. And what of their
-// headers is kept.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { PendingRefusals, shownHeaders } from '../../core/ingest/pending-refusals.ts';

@@ -1,4 +1,3 @@
-// Repeats of log lines: the first of a kind at once, the others as a number.
 import { expect } from 'chai';
 import { throttled } from '../../core/process/log.ts';
 import { useClock } from '../support/clock.ts';

@@ -1,4 +1,3 @@
-// When a route sends a mail, and about which deliveries.
 import { expect } from 'chai';
 import {
   decideMail,

@@ -1,4 +1,3 @@
-// The spans of an attempt by what is known of its connection, and which traces are recorded.
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect } from 'chai';
 import { pino } from 'pino';

@@ -1,5 +1,3 @@
-// Where the metrics of Temporal's SDK go: served where a worker serves its own, else sent where the variables of
-// OpenTelemetry say.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { OtelVariables } from '../../telemetry/otel-variables.ts';

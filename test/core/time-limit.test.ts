@@ -1,7 +1,12 @@
 import { expect } from 'chai';
-import { threadCpuMs } from '../../core/process/threads.ts';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { readdirSync, readFileSync } from 'node:fs';
 import { BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
 import { TimedBudget, TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
+import { threadCpuMs } from '../../core/process/threads.ts';
+import { endInTime } from '../../outbound/threads/pool.ts';
+import { testThreads } from '../support/threads.ts';
 
 /** Uses processor time. @param cpuMs of this thread */
 function burn(cpuMs: number): void {
@@ -79,5 +84,93 @@ describe('a budget that is measured', () => {
     const failing = new TimedBudget(1000);
     expect(() => failing.attempt(LARGE, () => expect.fail('own'))).to.throw('own');
     expect(failing.leftMs).to.be.above(0);
+  });
+});
+
+const TELL = `
+  const { user, system } = process.threadCpuUsage();
+  require('node:worker_threads').parentPort.postMessage((user + system) / 1000);`;
+const BURN = `${TELL} for (;;);`;
+const STAND_STILL = `${TELL} Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
+
+describe('the deadline of a thread', () => {
+  let worker: Worker;
+  let cpuAtStart: number;
+  let workEnds: (() => void)[];
+  beforeEach(() => {
+    workEnds = [];
+  });
+  afterEach(async () => {
+    for (const end of workEnds) end();
+    await worker.terminate();
+  });
+
+  async function start(code: string): Promise<void> {
+    worker = new Worker(code, { eval: true });
+    [cpuAtStart] = (await once(worker, 'message')) as [number];
+  }
+
+  /** Resolves when the thread is to end by these limits. */
+  const overrun = (cpuMs: number, wallMs: number) =>
+    new Promise<string>((resolve) => {
+      workEnds.push(endInTime(worker, { cpuMs, wallMs }, cpuAtStart, () => resolve(`${wallMs} ms`)));
+    });
+
+  it('ends one that has used its processor time', async () => {
+    await start(BURN);
+    await overrun(200, 60_000);
+    const { user, system } = await worker.cpuUsage();
+    expect((user + system) / 1000 - cpuAtStart).to.be.at.least(200);
+  });
+
+  it('leaves one alone that does not get the processor, until the clock ends it', async () => {
+    await start(STAND_STILL);
+    expect(await Promise.race([overrun(50, 60_000), overrun(50, 400)])).to.equal('400 ms');
+  });
+
+  it('does nothing once the work has ended', async () => {
+    await start(BURN);
+    let isEnded = false;
+    void overrun(50, 100).then(() => {
+      isEnded = true;
+    });
+    for (const end of workEnds) end();
+    // The deadline of the work that has ended was before this one.
+    await overrun(200, 60_000);
+    expect(isEnded).to.equal(false);
+  });
+});
+
+/** The niceness of each thread of this process, by the number of threads that have it. */
+function niceness(): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const id of readdirSync('/proc/self/task')) {
+    // The name, in parentheses, may have spaces; niceness is the 19th member, and the 17th behind the name
+    // (proc_pid_stat(5)).
+    const [, rest = ''] = /\) (.*)/.exec(readFileSync(`/proc/self/task/${id}/stat`, 'utf8')) ?? [];
+    const nice = Number(rest.split(' ')[16]);
+    counts.set(nice, (counts.get(nice) ?? 0) + 1);
+  }
+  return counts;
+}
+
+describe('the priority of threads', () => {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  const lowered = () => [...niceness()].reduce((sum, [nice, count]) => sum + (nice > 0 ? count : 0), 0);
+
+  it('is lower where transforms, filters, schemas and mappings are worked on', async () => {
+    const before = lowered();
+    const threads = testThreads(1);
+    try {
+      await threads.checkTransform({ type: 'javascript', code: 'export default (event) => event' }, 'org_1');
+      await threads.schemaProblem('org_1', { type: 'object' });
+      expect(lowered()).to.equal(before + 1);
+      expect(niceness().get(0)).to.be.at.least(1);
+    } finally {
+      await threads.close();
+    }
   });
 });

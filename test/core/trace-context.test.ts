@@ -1,4 +1,3 @@
-// W3C Trace Context: what is taken from a sender, and what is handed on.
 import { expect } from 'chai';
 import {
   formatTraceparent,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { type Answer, verdictOf, failoverCandidates } from '../../core/delivery/verdict.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { type Answer, verdictOf } from '../../core/delivery/verdict.ts';
 
 const REFUSED = openError(ownWords`Refused: 10.0.0.1 is a private address`);
 const TIMED_OUT = { summary: ownWords`TLS failed`, detail: 'TLS failed: the words of a certificate' };
@@ -60,5 +60,35 @@ describe('the verdict on an attempt', () => {
     expect(waits('Sat, 21 Nov 2026 13:00:00 GMT')).to.include({ waitMs: 7000 });
     expect(waits('Sat, 21 Nov 2026 13:01:00 GMT')).to.include({ waitMs: 2000 });
     expect(waits('now')).to.include({ waitMs: 3_600_000 });
+  });
+});
+
+const rule = { failoverDestinationIds: ['a', 'b', 'c'], failoverAfterAttempts: 3 };
+/** @param tried the destinations of the chain of deliveries, the first one included */
+const candidates = (tried: string, attempt: number, exhausted: boolean) =>
+  failoverCandidates(rule, { isPrimary: tried.length === 1, tried: [...tried], attempt, exhausted });
+
+describe('failover', () => {
+  const rows: [which: string, tried: string, attempt: number, exhausted: boolean, expected: string[]][] = [
+    ['leaves a primary delivery alone before it is due', 'p', 1, false, []],
+    ['leaves it alone at the attempt before', 'p', 2, false, []],
+    ['hands it over after the set number of failed attempts', 'p', 3, false, ['a', 'b', 'c']],
+    ['hands it over after more of them', 'p', 4, false, ['a', 'b', 'c']],
+    ['hands it over when it would fail before that', 'p', 1, true, ['a', 'b', 'c']],
+    ['gives a failover delivery its whole retry policy', 'pa', 5, false, []],
+    ['goes to the next destination after that', 'pa', 6, true, ['b', 'c']],
+    ['goes to the last one', 'pab', 1, true, ['c']],
+    ['ends with the last one', 'pabc', 6, true, []],
+    ['tries what is left when the order was changed', 'pb', 6, true, ['a', 'c']],
+    ['tries it when the order was changed twice', 'pcb', 6, true, ['a']],
+    ['does not take one that the rule no longer names for the first', 'px', 4, false, []],
+    ['goes on from one that the rule no longer names', 'px', 6, true, ['a', 'b', 'c']],
+  ];
+  for (const [which, tried, attempt, exhausted, expected] of rows)
+    it(which, () => expect(candidates(tried, attempt, exhausted)).to.deep.equal(expected));
+
+  it('never happens on a route without failover destinations', () => {
+    const none = { failoverDestinationIds: [], failoverAfterAttempts: 1 };
+    expect(failoverCandidates(none, { isPrimary: true, tried: ['p'], attempt: 9, exhausted: true })).to.deep.equal([]);
   });
 });

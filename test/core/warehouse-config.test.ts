@@ -33,10 +33,7 @@ describe('warehouse configuration', () => {
   for (const type of WAREHOUSE_TYPES) {
     it(`of ${type} needs no more than its required fields and fills in the common ones`, () => {
       const config = warehouseConfigSchemas[type].parse({ ...good[type], unknown: 1 });
-      expect(config).to.deep.include({
-        ...good[type],
-        ...warehouseDefaults,
-      });
+      expect(config).to.deep.include({ ...good[type], ...warehouseDefaults });
       expect(config).not.to.have.property('unknown');
     });
 

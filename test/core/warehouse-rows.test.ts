@@ -1,4 +1,3 @@
-// Rows with payloads as text: the form that every engine reads.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';

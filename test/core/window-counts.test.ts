@@ -1,4 +1,3 @@
-// Counts by name in fixed windows of time.
 import { expect } from 'chai';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
 import { useClock } from '../support/clock.ts';
