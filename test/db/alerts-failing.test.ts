@@ -1,4 +1,3 @@
-// What becomes of messages that no channel takes, or that nobody wants any more.
 import { expect } from 'chai';
 import { type DueMessage, finishMessage, giveUpMessage } from '../../db/messages/outbox.ts';
 import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';

@@ -1,4 +1,3 @@
-// Which messages are due, and what becomes of them, where order and concurrency matter.
 import { expect } from 'chai';
 import { MAX_DIGEST_CHANGES } from '../../core/messages/message.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -1,4 +1,3 @@
-// What counts as waiting: every delivery once, wherever it waits.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { backlogBounds, countWaiting } from '../../db/organizations/backlog.ts';

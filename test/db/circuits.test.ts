@@ -1,4 +1,3 @@
-// Circuits under concurrency: with concurrent writers, every attempt counts once and a circuit opens once.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
+import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
@@ -26,11 +26,9 @@ describe('circuits in the database', () => {
   });
 
   async function route(failureThreshold: number): Promise<{ id: string; destinationId: string }> {
-    const made = { id: newId('rte'), destinationId: newId('dst') };
-    await execute(pool)`
-      insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
-      values (${made.id}, ${organizationId}, 'Orders to CRM', ${sourceId}, ${[made.destinationId]}, ${failureThreshold})`;
-    return made;
+    const destinationId = newId('dst');
+    const columns = { circuit_failure_threshold: failureThreshold };
+    return { id: await insertRoute(pool, { organizationId, sourceId }, [destinationId], columns), destinationId };
   }
 
   const attempt = (of: { id: string; destinationId: string }, success: boolean, deliveryId = newId('dlv')) => ({

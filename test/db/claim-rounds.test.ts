@@ -48,13 +48,7 @@ describe('relays that claim', () => {
       const inFlight = new InFlight({ total: limits.total, concurrency });
       return {
         inFlight,
-        claims: new Claims({
-          hotPool,
-          held: () => held,
-          inFlight,
-          waiting: () => [],
-          suspended: () => [],
-        }),
+        claims: new Claims({ hotPool, held: () => held, inFlight, waiting: () => [], suspended: () => [] }),
       };
     });
   }

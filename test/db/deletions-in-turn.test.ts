@@ -1,4 +1,3 @@
-// What deletions leave is removed in turns: one that is very large, or that cannot be removed, keeps no other waiting.
 import { expect } from 'chai';
 import { finishDeletions } from '../../activities/maintenance/deletions.ts';
 import { readSettings } from '../../core/config/config.ts';

@@ -1,19 +1,15 @@
 import { expect } from 'chai';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
-import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
 const ID = 'dst_1';
 
 describe('slots of destinations', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('destination_slots');
   let opened: DestinationSlots[];
   let lost: number;
-  before(async () => {
-    database = await ownDatabase('destination_slots');
-  });
-  after(() => database?.close());
   beforeEach(() => {
     opened = [];
     lost = 0;

@@ -1,4 +1,3 @@
-// What is read back of errors to leave PostgreSQL: the summary, never the detail.
 import { expect } from 'chai';
 import { ownWords } from '../../core/text/error-summary.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';

@@ -1,4 +1,3 @@
-// Pages of replays and the room in the backlog, straight on PostgreSQL.
 import { expect } from 'chai';
 import { createReplayRoom } from '../../activities/replay.ts';
 import { newId } from '../../core/text/ids.ts';
@@ -6,6 +5,7 @@ import { setLimits, setPlan } from '../../db/organizations/organizations.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import type { EventReplayKey } from '../../db/replay/event-replays.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
+import { insertRoute } from './fixtures.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { useStarted } from '../support/use-hookyard.ts';
@@ -102,9 +102,7 @@ describe('the pages of a replay and the backlog', () => {
     await db.storeEvents(...many(2));
     const key = await db.startReplay({}, 100);
     await limit({ deliveriesPerEvent: 1 });
-    const routeId = newId('rte');
-    await execute(db.pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
-      values (${routeId}, ${db.organizationId}, 'Another', ${db.sourceId}, array[${db.destinationId}])`;
+    const routeId = await insertRoute(db.pool, db, [db.destinationId]);
     const { progress } = await page(key, 1);
     expect(progress).to.include({ pages: 0, eventsReplayed: 0 });
     expect(progress.waitsFor).to.include('more than 1 delivery;').and.include('limit deliveriesPerEvent');

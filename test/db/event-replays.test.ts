@@ -1,19 +1,27 @@
-// The pages of replays, straight on PostgreSQL: every event once, whatever happens in between.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
-import { countExpired, countMatching, endEventReplay, selectEvents } from '../../db/replay/event-replays.ts';
-import { createPool } from '../../db/connections/pool.ts';
+import {
+  claimEventReplays,
+  countExpired,
+  countMatching,
+  createEventReplay,
+  endEventReplay,
+  type EventReplayKey,
+  forgetEventReplays,
+  selectEvents,
+} from '../../db/replay/event-replays.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 import { removeRoute } from '../support/rows.ts';
-import { useStarted } from '../support/use-hookyard.ts';
-import { execute, selectRows } from '../support/database/sql.ts';
+import { usePool, useStarted } from '../support/use-hookyard.ts';
+import { execute, selectColumn, selectRows } from '../support/database/sql.ts';
 
-const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
+const MIB = 1024 * 1024;
 
-describe('pages of a replay', () => {
+describe('replays and their pages', () => {
   const db = useStarted(ReplayDatabase.make);
+  const own = usePool(db, { max: 1 });
   beforeEach(() => db.renew());
 
   it('replay each event once, oldest first, as many in a page as the rate says', async () => {
@@ -24,12 +32,7 @@ describe('pages of a replay', () => {
       [2, 6, 'running'],
       [3, 7, 'completed'],
     ]);
-    expect(seen.at(-1)).to.include({
-      eventsTotal: 7,
-      deliveriesCreated: 7,
-      eventsExpired: 0,
-      eventsUnroutable: 0,
-    });
+    expect(seen.at(-1)).to.include({ eventsTotal: 7, deliveriesCreated: 7, eventsExpired: 0, eventsUnroutable: 0 });
     expect(await db.replayedEvents()).to.deep.equal(ids);
     const rows = await selectRows(db.pool)`select distinct status, deliveries_count from events
       where organization_id = ${db.organizationId}`;
@@ -116,7 +119,6 @@ describe('pages of a replay', () => {
       values (${schemaId}, ${db.organizationId}, ${schemaId}, ${schemaId}, '{}')`;
     await db.pool.query('update routes set schema_id = $2 where id = $1', [db.routeId, schemaId]);
     const key = await db.startReplay();
-    const own = createPool(db.databaseUrl, oneConnection);
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     try {
       const page = makePage(own, key, 1, async (_organizationId, schemas) => {
@@ -133,8 +135,118 @@ describe('pages of a replay', () => {
       expect(deliveries).to.deep.equal([]);
     } finally {
       answer.resolve();
-      await own.end();
     }
     expect(await db.replayedEvents()).to.deep.equal([]);
+  });
+
+  it('leave out events stored after the request, whatever their ids say', async () => {
+    const ids = await db.storeEvents(...many(2));
+    const key = await db.startReplay();
+    await db.storeEvents({ receivedAgo: 60_000 }, { receivedAgo: 1000 }, { receivedAgo: 0 });
+    await db.run(key);
+    expect(await db.replayedEvents()).to.deep.equal(ids);
+  });
+
+  it('look for their events in steps, and say how far they are', async () => {
+    const ids = await db.storeEvents(...many(2500), { status: 'failed' });
+    const key = await db.startReplay({ status: 'failed' });
+    const steps = [];
+    for (let step = 0; step < 3; step += 1) steps.push((await makePage(db.pool, key, 1)).progress);
+    expect(steps.map(({ status, pages, eventsReplayed }) => [status, pages, eventsReplayed])).to.deep.equal([
+      ['running', 0, 0],
+      ['running', 0, 0],
+      ['completed', 1, 1],
+    ]);
+    const times = steps.map(({ replayedUntil }) => String(replayedUntil));
+    expect(times).to.deep.equal(times.toSorted());
+    expect(await db.replayedEvents()).to.deep.equal([ids.at(-1)]);
+  });
+
+  it('take no more than some MiB of payloads, and at least one event', async () => {
+    await db.storeEvents(...many(2, { payloadSize: 40 * MIB }), ...many(3, { payloadSize: 15 * MIB }));
+    const seen = (await db.run(await db.startReplay({}, 5))).map(({ eventsReplayed }) => eventsReplayed);
+    expect(seen).to.deep.equal([1, 2, 4, 5]);
+  });
+
+  it('make no more than some hundred deliveries in a page, and all in the end', async () => {
+    const others = Array.from({ length: 19 }, () => newId('dst'));
+    await execute(db.pool)`
+      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+      select other, organization_id, other, other, type, url, method, auth_type, timeout_ms, retry_policy
+      from unnest(${others}::text[]) as other, destinations where id = ${db.destinationId}`;
+    await execute(db.pool)`update routes set destination_ids = destination_ids || ${others} where id = ${db.routeId}`;
+    await db.storeEvents(...many(60));
+    const seen = await db.run(await db.startReplay({}, 100));
+    expect(seen.map(({ eventsReplayed, deliveriesCreated }) => [eventsReplayed, deliveriesCreated])).to.deep.equal([
+      [25, 500],
+      [50, 1000],
+      [60, 1200],
+    ]);
+  });
+
+  describe('claims', () => {
+    // Deliveries that earlier tests left open are not handled here.
+    beforeEach(() => db.pool.query('update event_replays set due_at = null'));
+
+    const letLapse = ({ replayId }: EventReplayKey) =>
+      db.pool.query(`update event_replays set due_at = now() - interval '1 second' where id = $1`, [replayId]);
+
+    it('find a new replay once, and again when nothing has come of it', async () => {
+      const key = await db.startReplay();
+      const claims = await Promise.all(Array.from({ length: 4 }, () => claimEventReplays(db.pool, 5)));
+      expect(claims.flat().map(({ replayId }) => replayId)).to.deep.equal([key.replayId]);
+      await letLapse(key);
+      expect(await claimEventReplays(db.pool, 5)).to.have.length(1);
+    });
+
+    it('take organizations in turn: one replay is not behind a hundred of another', async () => {
+      for (let count = 0; count < 100; count += 1) {
+        const selection = await selectEvents(db.pool, db.organizationId, {});
+        const replay = { selection, search: null, destinationIds: null, ratePerSecond: 1, eventsTotal: 0 };
+        await createEventReplay(db.pool, replay, Number.POSITIVE_INFINITY);
+      }
+      const greedy = db.organizationId;
+      await db.renew();
+      const { replayId } = await db.startReplay();
+      // Due for longer than the one.
+      await execute(db.pool)`update event_replays set due_at = now() - interval '1 minute'
+        where organization_id = ${greedy}`;
+      const claimed = await claimEventReplays(db.pool, 5);
+      expect(claimed.map(({ organizationId }) => organizationId).filter((id) => id === greedy)).to.have.length(4);
+      expect(claimed.map((each) => each.replayId)).to.include(replayId);
+    });
+
+    it('leave alone a replay that makes pages, one whose page is being made, and one that has ended', async () => {
+      await db.storeEvents(...many(4));
+      const key = await db.startReplay();
+      await letLapse(key);
+      await makePage(db.pool, key, 1);
+      expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
+      await letLapse(key);
+      const holder = await db.pool.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('select from event_replays where id = $1 for update', [key.replayId]);
+        expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
+      } finally {
+        holder.release(true);
+      }
+      await db.run(key, 1);
+      expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
+    });
+  });
+
+  it('that ended long ago are forgotten, others kept', async () => {
+    const [old, recent, open] = [await db.startReplay(), await db.startReplay(), await db.startReplay()];
+    await db.run(old);
+    await db.run(recent);
+    await execute(db.pool)`
+      update event_replays set finished_at = now() - interval '91 days' where id = ${old.replayId}`;
+    const left = () => selectColumn<string>(db.pool)`select id from event_replays
+      where organization_id = ${db.organizationId} order by id`;
+    await forgetEventReplays(db.pool, 0);
+    expect(await left()).to.have.length(3);
+    await forgetEventReplays(db.pool, 90);
+    expect(await left()).to.deep.equal([recent.replayId, open.replayId]);
   });
 });

@@ -1,5 +1,3 @@
-// Events whose storing was committed, or not, while the answer of PostgreSQL was lost: stored once, counted once, and
-// acknowledged.
 import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -59,11 +57,7 @@ describe('the writer of events, when the connection to PostgreSQL breaks', () =>
       { kind: 'duplicate', eventId: first.id },
       { kind: 'stale' },
     ]);
-    expect(await stored()).to.deep.equal({
-      ids: [first.id, plain.id, keyed.id].toSorted(),
-      counted: 3,
-      queued: 3,
-    });
+    expect(await stored()).to.deep.equal({ ids: [first.id, plain.id, keyed.id].toSorted(), counted: 3, queued: 3 });
   });
 
   it('after the commit and before a change of the configuration, does not have the event routed and stored again', async () => {

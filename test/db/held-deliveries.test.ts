@@ -1,4 +1,3 @@
-// Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 import { expect } from 'chai';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
@@ -20,6 +19,7 @@ import { claimDueCircuits, nextProbe } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { holdOrFailOver } from '../../worker/relay/round.ts';
+import { insertDelivery, insertDestination, insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -43,10 +43,8 @@ describe('held deliveries', () => {
 
   /** A route whose circuit is open; two probes must succeed. */
   async function openRoute(): Promise<string> {
-    const routeId = newId('rte');
-    await execute(pool)`
-      insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
-      values (${routeId}, ${organizationId}, 'Orders to CRM', ${sourceId}, ${[destinationId]}, 1)`;
+    const columns = { circuit_failure_threshold: 1 };
+    const routeId = await insertRoute(pool, { organizationId, sourceId }, [destinationId], columns);
     await count(routeId, false);
     return routeId;
   }
@@ -54,15 +52,8 @@ describe('held deliveries', () => {
   const endCooldown = (routeId: string) =>
     changeCircuits(pool, [routeId], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
 
-  async function delivery(routeId: string): Promise<string> {
-    const [deliveryId, eventId] = [newId('dlv'), newId('evt')];
-    await execute(pool)`
-      insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
-      counted)
-      values (${deliveryId}, ${organizationId}, ${eventId}, ${sourceId}, ${routeId}, ${destinationId}, 0, 'pending',
-      true)`;
-    return deliveryId;
-  }
+  const delivery = (routeId: string) =>
+    insertDelivery(pool, { organizationId, sourceId }, { route_id: routeId, destination_id: destinationId });
 
   async function hold(routeId: string): Promise<string> {
     const deliveryId = await delivery(routeId);
@@ -129,11 +120,7 @@ describe('held deliveries', () => {
   ] as const) {
     it(`become the probe after those to other destinations, when their destination ${what}`, async () => {
       const routeId = await openRoute();
-      const slow = newId('dst');
-      await execute(pool)`
-        insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms,
-        retry_policy)
-        values (${slow}, ${organizationId}, 'D', ${slow}, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`;
+      const slow = await insertDestination(pool, organizationId);
       await execute(pool)`update routes set destination_ids = destination_ids || ${slow}::text where id = ${routeId}`;
       const first = await hold(routeId);
       await pool.query('update held_deliveries set destination_id = $2 where delivery_id = $1', [first, slow]);

@@ -1,4 +1,3 @@
-// The failed deliveries that an issue holds: all of them are found, whatever their number, in looks of bounded work.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import type { Issue } from '../../core/messages/issues.ts';

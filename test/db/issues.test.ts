@@ -1,4 +1,3 @@
-// How counted failures become issues in PostgreSQL: by one statement, for all processes together, within bounds.
 import { expect } from 'chai';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { newId } from '../../core/text/ids.ts';
@@ -14,6 +13,7 @@ import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.
 import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/operations/expired.ts';
+import { insertRoute } from './fixtures.ts';
 import { addOwner, type EventOwner } from '../support/database/new-events.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
@@ -25,19 +25,15 @@ describe('issues in PostgreSQL', () => {
   let routeId: string;
   beforeEach(async () => {
     owner = await addOwner(pool);
-    routeId = newId('rte');
-    await pool.query(
-      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'Orders', $3, '{}')`,
-      [routeId, owner.organizationId, owner.sourceId],
-    );
+    routeId = await insertRoute(pool, owner, []);
   });
 
-  async function destinations(count: number, { organizationId } = owner): Promise<string[]> {
+  async function destinations(count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => newId('dst'));
     await pool.query(
       `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
        select id, $2, id, id, 'http', 'http://127.0.0.1/', 'POST', 'none', 5000, '{}' from unnest($1::text[]) id`,
-      [ids, organizationId],
+      [ids, owner.organizationId],
     );
     return ids;
   }

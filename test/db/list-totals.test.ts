@@ -6,8 +6,8 @@ import { MOST_COUNTED, PageTooDeepError, type Part } from '../../db/sql/list-par
 import { eventSelection } from '../../db/history/events.ts';
 import { inSnapshot } from '../../db/connections/pool.ts';
 import type { Selection } from '../../db/history/selection.ts';
-import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { fillHour, type Volume } from '../support/database/volume.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 import { execute, selectRows, selectValue } from '../support/database/sql.ts';
 
 const ROWS = 126_000;
@@ -15,17 +15,15 @@ const RARE = 60;
 const PAGE = { limit: 20, offset: 0 };
 
 describe('totals of long lists', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('totals', { statementTimeoutMs: 60_000 });
   let volume: Volume;
   before(async () => {
-    database = await ownDatabase('totals', { statementTimeoutMs: 60_000 });
     volume = await fillHour(database.pool, ROWS, 1, 60);
     // Spread among the others.
     await execute(database.pool)`update deliveries set status = 'failed', status_code = 503 where id = any(array(
       select id from (select id, row_number() over (order by id) as n from deliveries where id like '%0000001') seconds
       where n % (3600 / ${RARE}::int) = 1))`;
   });
-  after(() => database?.close());
 
   const find = (selection: Selection, part: Part = PAGE) =>
     inSnapshot(database.pool, (db) => findPart(db, selection, part, 1000));

@@ -15,8 +15,8 @@ import { makeDue, requeueDeliveries } from '../../db/delivery/reconciliation.ts'
 import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/operations/retention.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
-import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { recordWritten } from '../../db/warehouse/members.ts';
+import { freeze } from './fixtures.ts';
 import {
   attemptResult,
   type HistoryOwner,
@@ -136,14 +136,10 @@ const cases: Record<string, Case> = {
     },
     afterwards: `d.status = 'pending'`,
   },
-  'taking deliveries into a file': {
-    tables: ['deliveries'],
-    act: freeze,
-    afterwards: 'd.batch_id is not null',
-  },
+  'taking deliveries into a file': { tables: ['deliveries'], act: freezeAll, afterwards: 'd.batch_id is not null' },
   'recording the deliveries of a file': {
     tables: ['deliveries', 'events'],
-    prepare: freeze,
+    prepare: freezeAll,
     act: (pool, { events, batchId = '' }) =>
       recordWritten(pool, { batchId, members: membersOf(events), attempt: ATTEMPT }),
     afterwards: `d.status = 'delivered' and e.deliveries_succeeded = 1`,
@@ -332,22 +328,13 @@ function membersOf(events: StoredEvent[]): { deliveryId: string; eventId: string
   );
 }
 
-function freeze(pool: Pool, world: World): Promise<unknown> {
+function freezeAll(pool: Pool, world: World): Promise<unknown> {
   const { owner, events, deliveryIds } = world;
   world.batchId = newId('bat');
-  return freezeBatch(pool, {
+  return freeze(pool, {
     organizationId: owner.organizationId,
     destinationId: events[0]?.deliveries[0]?.destinationId ?? '',
     id: world.batchId,
-    partition: 'date=2026-11-22',
-    keyOrder: 'written',
-    keyAt: () => newId('bat'),
-    fileFormat: 'jsonl',
-    compression: 'none',
-    payloadColumn: 'text',
-    fieldMapping: null,
-    waitingSince: new Date(),
-    bytes: 2,
     members: deliveryIds.map((deliveryId) => ({ deliveryId, priority: 0 })),
   });
 }

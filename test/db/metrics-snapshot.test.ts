@@ -1,6 +1,8 @@
-// The figures of the whole installation: what they count, and that one process at a time takes them.
 import { expect } from 'chai';
+import pino from 'pino';
+import { databaseLimit, databaseUp, SNAPSHOT_GAUGES } from '../../core/metrics/snapshot.ts';
 import { newId } from '../../core/text/ids.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { countWaiting } from '../../db/organizations/backlog.ts';
 import {
   takeFigures,
@@ -10,7 +12,10 @@ import {
   writeSnapshot,
 } from '../../db/operations/figures.ts';
 import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
+import { startSampler } from '../../telemetry/sampler.ts';
 import { queueDelivery } from '../support/database/outbox.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
@@ -109,5 +114,42 @@ describe('the figures of the metrics', () => {
     expect(await claimSnapshot(pool, 'one that ends', 3_600_000)).to.equal(true);
     await releaseSnapshot(pool, 'one that ends');
     expect(await claimSnapshot(pool, 'the next', 3_600_000)).to.equal(true);
+  });
+});
+
+describe('the sampler of a process', () => {
+  const { database } = useDatabase('sampler');
+
+  it('tells when the database is away, keeps the last figures, and tells when it is back', async () => {
+    const url = new URL(database.databaseUrl);
+    const network = await startTcpProxy(url.host);
+    url.host = network.address;
+    const pool = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+    const settings = { ...KEPT, HOOKYARD_MAX_DATABASE_BYTES: 1_000_000 };
+    const sampler = startSampler({ pool, settings, log: pino({ level: 'silent' }) });
+    const shown = () => databaseUp.points().map(({ value }) => value);
+    const waiting = () => SNAPSHOT_GAUGES.waiting.points().map(({ value }) => value);
+    try {
+      await sampler.refresh();
+      await until('the first figures', () => waiting().length > 0);
+      expect(shown()).to.deep.equal([1]);
+      expect(databaseLimit.points().map(({ value }) => value)).to.deep.equal([1_000_000]);
+      network.refuseConnections();
+      await until('the database to be away', async () => {
+        await sampler.refresh();
+        return shown()[0] === 0;
+      });
+      expect(waiting()).to.deep.equal([0]);
+      network.breakConnections();
+      await until('the database to be back', async () => {
+        await sampler.refresh();
+        return shown()[0] === 1;
+      });
+    } finally {
+      await sampler.stop();
+      await pool.end();
+      await network.close();
+    }
+    expect(shown()).to.deep.equal([]);
   });
 });

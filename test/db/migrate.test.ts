@@ -1,4 +1,3 @@
-// The runner of migrations, on a schema and migrations of its own.
 import { expect } from 'chai';
 import pg from 'pg';
 import { applyMigrations, missingMigrations, type Migration, SCHEMA } from '../../db/schema/migrate.ts';

@@ -20,6 +20,7 @@ import { attemptResult } from '../support/database/history.ts';
 import { routedEvent } from '../support/database/new-events.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { createRandom } from '../torture/random.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 const ROUNDS = 100;
@@ -38,16 +39,12 @@ interface Row {
 }
 
 describe('ordering keys', () => {
-  let database: ReplayDatabase;
-  before(async () => {
-    database = await ReplayDatabase.make();
-  });
+  const database = useStarted(ReplayDatabase.make);
   beforeEach(async () => {
     await database.renew();
     await execute(database.pool)`update routes
       set ordering = '{"key":"payload.key","missingKey":"unordered","onExhausted":"hold","holdSeconds":60}'`;
   });
-  after(() => database.close());
 
   const owner = () => ({ organizationId: database.organizationId, sourceId: database.sourceId });
 
@@ -151,12 +148,9 @@ describe('ordering keys', () => {
   }
 
   async function checkAll(): Promise<void> {
-    const keys = await selectRows<{
-      key: string;
-      head: string | null;
-      count: number;
-      waiting: string[];
-    }>(database.pool)`
+    const keys = await selectRows<{ key: string; head: string | null; count: number; waiting: string[] }>(
+      database.pool,
+    )`
       select k.destination_id || ' ' || encode(k.key_hash, 'hex') as key, k.head_id as head, k.waiting as count,
              array(select delivery_id from ordered_deliveries w
                    where w.destination_id = k.destination_id and w.key_hash = k.key_hash) as waiting

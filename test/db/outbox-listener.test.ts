@@ -9,17 +9,15 @@ import { WAKE_CIRCUITS } from '../../db/sql/rules.ts';
 import { routedEvent } from '../support/database/new-events.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
 describe('news of the outbox', () => {
-  let db: ReplayDatabase;
-  let listener: ReturnType<typeof listenForDeliveries>;
-  let news = 0;
-  let others = 0;
-  before(async () => {
-    db = await ReplayDatabase.make();
+  const db = useStarted(ReplayDatabase.make);
+  let [news, others] = [0, 0];
+  useStarted(async () => {
     await db.renew();
-    listener = listenForDeliveries(db.databaseUrl, {
+    return listenForDeliveries(db.databaseUrl, {
       deliveries() {
         news += 1;
       },
@@ -29,12 +27,8 @@ describe('news of the outbox', () => {
       workers() {},
       log: pino({ level: 'silent' }),
     });
-    await until('the listener to be connected', () => news > 0);
   });
-  after(async () => {
-    await listener.close();
-    await db.close();
-  });
+  before(() => until('the listener to be connected', () => news > 0));
 
   /** How much news of deliveries comes before that of a later commit: it comes in the order of commits. */
   async function newsOf(work: () => Promise<unknown>): Promise<number> {

@@ -1,4 +1,3 @@
-// Daily partitions: made beside running transactions and by several processes at once, each like its table.
 import { expect } from 'chai';
 import { idFloor } from '../../core/text/ids.ts';
 import {

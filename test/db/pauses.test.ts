@@ -1,4 +1,3 @@
-// Pauses in the database: whose they are, what they stop, and what they leave as it is.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { changeCircuits, countAttemptsInCircuits, electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../db/circuits/held-deliveries.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
+import { insertDelivery, insertDestination, insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { setFailover } from '../support/rows.ts';
@@ -26,31 +26,19 @@ describe('pauses in the database', () => {
     ({ organizationId, sourceId } = await insertSource(pool));
   });
 
-  async function destination(): Promise<string> {
-    const id = newId('dst');
-    await execute(pool)`
-      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-      values (${id}, ${organizationId}, 'D', ${id}, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`;
-    return id;
-  }
-  async function route(destinationId: string): Promise<string> {
-    const id = newId('rte');
-    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
-      values (${id}, ${organizationId}, 'R', ${sourceId}, array[${destinationId}])`;
-    return id;
-  }
-  async function delivery(routeId: string | null, destinationId: string, failoverOf: string | null = null) {
-    const id = newId('dlv');
-    await execute(pool)`
-      insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status,
-      counted, failover_of, original_destination_id)
-      values (${id}, ${organizationId}, ${newId('evt')}, ${sourceId}, ${routeId}, ${destinationId}, 0, 'pending', true,
-      ${failoverOf}, case when ${failoverOf}::text is not null then 'dst_first' end)`;
-    return id;
-  }
+  const destination = () => insertDestination(pool, organizationId);
+  const delivery = (routeId: string | null, destinationId: string, failoverOf: string | null = null) =>
+    insertDelivery(
+      pool,
+      { organizationId, sourceId },
+      {
+        ...{ route_id: routeId, destination_id: destinationId, failover_of: failoverOf },
+        original_destination_id: failoverOf && 'dst_first',
+      },
+    );
   const made = async () => {
     const destinationId = await destination();
-    return { destinationId, routeId: await route(destinationId) };
+    return { destinationId, routeId: await insertRoute(pool, { organizationId, sourceId }, [destinationId]) };
   };
   const pauseRoute = (id: string) => pause(pool, 'routes', { organizationId, id }, LASTING);
   const pauseDestination = (id: string) => pause(pool, 'destinations', { organizationId, id }, LASTING);

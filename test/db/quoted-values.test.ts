@@ -1,4 +1,3 @@
-// The values of statements are not in what a log or Temporal takes of PostgreSQL's errors.
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import pg, { type PoolClient } from 'pg';

@@ -1,4 +1,3 @@
-// Reservations of a rate-limited destination, straight on PostgreSQL.
 import { expect } from 'chai';
 import { reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { Records } from '../support/records.ts';

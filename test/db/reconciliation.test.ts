@@ -1,4 +1,3 @@
-// What the reconciliation reads: open deliveries among any number that are not, however old.
 import { expect } from 'chai';
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { idFloor, newId } from '../../core/text/ids.ts';
@@ -6,6 +5,7 @@ import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { removeQueued } from '../../db/hot-path/claim.ts';
 import { overdueDeliveries, requeueDeliveries, resumePoints } from '../../db/delivery/reconciliation.ts';
+import { insertDelivery } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
@@ -30,11 +30,14 @@ describe('what the reconciliation reads', () => {
     count += 1;
     const { status = 'retrying', attempts = 1, nextInMs = -HOUR_MS, destinationId = newId('dst') } = fields;
     const id = idFloor('dlv', Date.now() - agoMs).slice(0, -4) + String(count).padStart(4, '0');
-    await execute(pool)`
-      insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted,
-      attempt_count, next_attempt_at)
-      values (${id}, ${organizationId}, ${newId('evt')}, ${sourceId}, ${destinationId}, 0, ${status}, true, ${attempts},
-      now() + make_interval(secs => ${nextInMs === null ? null : nextInMs / 1000}))`;
+    await insertDelivery(
+      pool,
+      { organizationId, sourceId },
+      {
+        ...{ id, destination_id: destinationId, status, attempt_count: attempts },
+        next_attempt_at: nextInMs === null ? null : new Date(Date.now() + nextInMs),
+      },
+    );
     if (isOpenStatus(status)) await leftToWorkflow(id);
     return id;
   }

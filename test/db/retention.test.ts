@@ -1,4 +1,3 @@
-// What may keep payloads beyond their retention, and for how long.
 import { expect } from 'chai';
 import { applyRetention } from '../../activities/maintenance/index.ts';
 import { readSettings } from '../../core/config/config.ts';

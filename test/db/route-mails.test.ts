@@ -6,6 +6,7 @@ import { newId } from '../../core/text/ids.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { claimMessages, finishMessage, loadMessage } from '../../db/messages/outbox.ts';
 import { createRouteMails } from '../../db/messages/route-mails.ts';
+import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
@@ -28,15 +29,11 @@ describe('mails of routes', () => {
   });
   afterEach(() => pool.query('delete from routes'));
 
-  async function makeRoute(): Promise<string> {
-    const id = newId('rte');
-    await execute(pool)`
-      insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails, notify_on_failure,
-      notify_on_success, notify_on_recovery)
-      values (${id}, ${owner.organizationId}, 'Orders', ${owner.sourceId}, '{dst_1,dst_2}', 'team@ops.example', true,
-      true, true)`;
-    return id;
-  }
+  const makeRoute = () =>
+    insertRoute(pool, owner, ['dst_1', 'dst_2'], {
+      ...{ notify_emails: 'team@ops.example', notify_on_failure: true },
+      ...{ notify_on_success: true, notify_on_recovery: true },
+    });
 
   async function note(db: Queryable, ...outcomes: Outcome[]): Promise<string[]> {
     const rows = outcomes.map(({ second, primary_id, ...outcome }) => {

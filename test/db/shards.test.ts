@@ -1,4 +1,3 @@
-// Shards of the outbox in the database: each has one owner, however workers come, go and die.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import {

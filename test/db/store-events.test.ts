@@ -1,4 +1,3 @@
-// Groups of events that are stored in one statement: what one event or one process does to the others.
 import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { newId } from '../../core/text/ids.ts';

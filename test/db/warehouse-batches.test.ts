@@ -1,16 +1,27 @@
-// Deliveries that wait for warehouses, the signals for them, and how they are moved into batches.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { beginUpload, endBatch, findBatch, waitingDeliveries } from '../../db/warehouse/batches.ts';
-import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
+import { isWrittenCursor, listWrittenBatches } from '../../db/history/warehouse-batches.ts';
+import {
+  beginUpload,
+  endBatch,
+  findBatch,
+  inOrder,
+  noteUploaded,
+  waitingDeliveries,
+} from '../../db/warehouse/batches.ts';
+import { halveBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { batchContent } from '../../db/warehouse/members.ts';
 import { type HistoryOwner, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { removeDestination } from '../support/rows.ts';
-import { execute } from '../support/database/sql.ts';
+import { until } from '../support/until.ts';
+import { freeze, insertDestination, insertRoute } from './fixtures.ts';
+import { execute, selectRows } from '../support/database/sql.ts';
 
+const HOUR_MS = 3_600_000;
+const EVER = new Date(0);
 const PARTITION = 'date=2026-11-21';
 
 describe('warehouse batches in PostgreSQL', () => {
@@ -27,17 +38,14 @@ describe('warehouse batches in PostgreSQL', () => {
   }
 
   async function line(): Promise<Line> {
-    const [sourceId, routeId, destinationId] = [newId('src'), newId('rte'), newId('dst_wh')];
+    const [sourceId, destinationId] = [newId('src'), newId('dst_wh')];
     await execute(pool)`insert into sources (id, organization_id, name, slug)
       values (${sourceId}, ${organizationId}, ${sourceId}, ${sourceId})`;
-    await execute(pool)`
-      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-      values (${destinationId}, ${organizationId}, 'Lake', ${destinationId}, 's3', '', 'POST', 'none', 1000, '{}')`;
-    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
-      values (${routeId}, ${organizationId}, ${routeId}, ${sourceId}, ${[destinationId]})`;
+    await insertDestination(pool, organizationId, { id: destinationId, type: 's3', url: '' });
+    const id = await insertRoute(pool, { organizationId, sourceId }, [destinationId]);
     return {
       key: { organizationId, destinationId },
-      route: { id: routeId, sourceId, destinationIds: [destinationId], failoverId: '' },
+      route: { id, sourceId, destinationIds: [destinationId], failoverId: '' },
     };
   }
 
@@ -60,23 +68,8 @@ describe('warehouse batches in PostgreSQL', () => {
   }
 
   /** Freezes all that waits. */
-  async function freeze({ key }: Line, id = newId('bat')) {
-    const members = await waitingDeliveries(pool, key, 1000);
-    return freezeBatch(pool, {
-      ...key,
-      id,
-      partition: PARTITION,
-      keyOrder: 'written',
-      keyAt: () => `${PARTITION}/${id}.jsonl`,
-      fileFormat: 'jsonl',
-      compression: 'none',
-      payloadColumn: 'text',
-      fieldMapping: null,
-      waitingSince: new Date(),
-      bytes: 10,
-      members,
-    });
-  }
+  const freezeAll = async ({ key }: Line) =>
+    freeze(pool, { ...key, members: await waitingDeliveries(pool, key, 1000) });
 
   const due = async () =>
     (await claimFlushes(pool, 100)).map(({ destinationId, hasNews }) => ({ destinationId, hasNews }));
@@ -97,7 +90,7 @@ describe('warehouse batches in PostgreSQL', () => {
     await pool.query('update destinations set version = version + 1 where id = $1', [destinationId]);
     expect(await due()).to.deep.equal([{ destinationId, hasNews: true }]);
     expect(await due()).to.deep.equal([]);
-    await freeze(warehouse);
+    await freezeAll(warehouse);
     await removeDestination(pool, destinationId);
     expect(await due(), 'also of a destination that was deleted').to.deep.equal([{ destinationId, hasNews: true }]);
     expect(await due()).to.deep.equal([]);
@@ -149,7 +142,7 @@ describe('warehouse batches in PostgreSQL', () => {
   it('take each delivery once, and only one is under way', async () => {
     const warehouse = await line();
     const stored = await store(warehouse, 3);
-    const batch = await freeze(warehouse);
+    const batch = await freezeAll(warehouse);
     expect(batch).to.include({ status: 'frozen', events: 3, attempts: 0 });
     // Received in the same ms, they are in the order of their ids.
     expect((await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId)).to.have.members(
@@ -157,11 +150,11 @@ describe('warehouse batches in PostgreSQL', () => {
     );
     expect(await waitingDeliveries(pool, warehouse.key, 10)).to.deep.equal([]);
     await store(warehouse, 1);
-    const error = await freeze(warehouse).catch((failure: unknown) => failure);
+    const error = await freezeAll(warehouse).catch((failure: unknown) => failure);
     expect(String(error)).to.include('warehouse_batches_under_way');
     expect(await waitingDeliveries(pool, warehouse.key, 10), 'nothing was changed').to.have.lengthOf(1);
     await endBatch(pool, batch.id, 'written');
-    expect(await freeze(warehouse)).to.include({ events: 1 });
+    expect(await freezeAll(warehouse)).to.include({ events: 1 });
     await endFlush(pool, warehouse.key);
   });
 
@@ -169,7 +162,7 @@ describe('warehouse batches in PostgreSQL', () => {
     const warehouse = await line();
     const deliveryIds = (await store(warehouse, 4)).map(({ deliveryId }) => deliveryId);
     const { organizationId } = warehouse.key;
-    const { id: batchId } = await freeze(warehouse);
+    const { id: batchId } = await freezeAll(warehouse);
     const begin = () => beginUpload(pool, { organizationId, batchId });
     const [slow, quick] = [await begin(), await begin()];
     if (!slow || !quick) throw new Error('an upload was refused');
@@ -192,5 +185,106 @@ describe('warehouse batches in PostgreSQL', () => {
     expect([await ids(left), await ids(right)]).to.deep.equal([deliveryIds.slice(0, 2), deliveryIds.slice(2)]);
     for (const each of [batchId, id]) await endBatch(pool, each, 'written');
     await endFlush(pool, warehouse.key);
+  });
+
+  // A loader that has seen a file never misses one that was written later, whatever clocks say and anyone who commits
+  // first.
+  describe('in their order', () => {
+    const keyOf = () => ({ organizationId: newId('org'), destinationId: newId('dst_wh') });
+    type Key = ReturnType<typeof keyOf>;
+
+    async function begun(key: Key) {
+      const { id: batchId } = await freeze(pool, key);
+      const batch = await beginUpload(pool, { ...key, batchId });
+      if (!batch) throw new Error('the upload was refused');
+      return batch;
+    }
+
+    const received = { firstReceivedAt: new Date(1_790_000_000_000), lastReceivedAt: new Date(1_790_000_000_001) };
+    const file = { events: 1, bytes: 5, conversions: [], sha256: 'ab', latency: 7, ...received };
+
+    async function written(key: Key) {
+      const batch = await begun(key);
+      expect(await noteUploaded(pool, batch, file)).to.equal(true);
+      return batch;
+    }
+
+    /** What a loader finds, in parts. */
+    async function load(key: Key, writtenAfter = EVER, limit = 2) {
+      const found = [];
+      let after: string | null = null;
+      do {
+        const part = await listWrittenBatches(pool, key, writtenAfter, { limit, after, withTotal: false });
+        found.push(...part.batches);
+        after = part.next;
+        if (after !== null) expect(isWrittenCursor(after), after).to.equal(true);
+      } while (after !== null);
+      return found;
+    }
+    const ids = (batches: { id: string }[]) => batches.map(({ id }) => id);
+    const shift = (key: Key, ms: number) =>
+      execute(pool)`update warehouse_batches
+        set frozen_at = frozen_at + ${ms}::int * interval '1 ms', uploaded_at = uploaded_at + ${ms}::int * interval '1 ms'
+        where destination_id = ${key.destinationId}`;
+
+    it('is that of writing, and tells what a file holds', async () => {
+      const key = keyOf();
+      const batches = [await written(key), await written(key), await written(key)];
+      await written({ ...keyOf(), organizationId: key.organizationId });
+      const found = await load(key);
+      expect(ids(found)).to.deep.equal(ids(batches));
+      expect(found[0]).to.deep.include({ ...received, events: 1, bytes: 5, fileFormat: 'jsonl', compression: 'gzip' });
+      expect(ids(await load({ ...key, organizationId: newId('org') })), 'of another organization').to.deep.equal([]);
+      const first = found[0]?.uploadedAt ?? EVER;
+      expect(ids(await load(key, first))).to.deep.equal(ids(batches.slice(1)));
+      expect(ids(await load(key, found.at(-1)?.uploadedAt ?? EVER))).to.deep.equal([]);
+      const page = await listWrittenBatches(pool, key, first, { limit: 1, offset: 1 });
+      expect([page.total, ids(page.batches)]).to.deep.equal([2, ids(batches.slice(2))]);
+    });
+
+    it('stands when the clock is set back', async () => {
+      const key = keyOf();
+      const before = await written(key);
+      await shift(key, HOUR_MS);
+      const after = await written(key);
+      const [first, second] = await load(key);
+      expect([first?.id, second?.id]).to.deep.equal([before.id, after.id]);
+      expect(Number(second?.uploadedAt) - Number(first?.uploadedAt)).to.equal(1);
+      expect(after.frozenAt.getTime()).to.be.greaterThan(before.frozenAt.getTime() + HOUR_MS);
+      expect(after.key, 'the key has that time').to.equal(after.frozenAt.toISOString());
+    });
+
+    it('is not overtaken by who commits first', async () => {
+      const key = keyOf();
+      const late = await begun(key);
+      const [began, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      // Another worker has its time, and is slow to commit.
+      const slow = inOrder(pool, key, 'written', async (db, time) => {
+        await execute(db)`
+          insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, events, bytes,
+          frozen_at, uploaded_at)
+          values (${newId('bat')}, ${key.organizationId}, ${key.destinationId}, 'written', '', '', 1, 1, now(), ${time})`;
+        began.resolve();
+        await held.promise;
+        return time;
+      });
+      await began.promise;
+      const noted = noteUploaded(pool, late, file);
+      try {
+        await until('the later one to wait', async () => {
+          const rows = await selectRows(pool)`select 1 from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`;
+          return rows.length === 1;
+        });
+        expect(await load(key), 'neither is there yet').to.deep.equal([]);
+      } finally {
+        held.resolve();
+      }
+      const time = await slow;
+      expect(await noted).to.equal(true);
+      const found = await load(key);
+      expect(found.map(({ uploadedAt }) => Number(uploadedAt) > time.getTime())).to.deep.equal([false, true]);
+      expect(found[1]?.id).to.equal(late.id);
+    });
   });
 });

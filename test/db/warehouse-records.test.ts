@@ -1,11 +1,10 @@
-// What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { recordWritten } from '../../db/warehouse/members.ts';
+import { freeze } from './fixtures.ts';
 import {
   attemptResult,
   type HistoryOwner,
@@ -47,19 +46,8 @@ describe('the deliveries of a file in PostgreSQL', () => {
     }
     const members = events.map(({ id, deliveries }) => ({ eventId: id, deliveryId: deliveries[0]?.id ?? '' }));
     const batchId = newId('bat');
-    await freezeBatch(pool, {
-      organizationId: owner.organizationId,
-      destinationId: route.destinationIds[0] ?? '',
-      id: batchId,
-      partition: 'date=2026-11-22',
-      keyOrder: 'written',
-      keyAt: () => batchId,
-      fileFormat: 'jsonl',
-      compression: 'none',
-      payloadColumn: 'text',
-      fieldMapping: null,
-      waitingSince: new Date(),
-      bytes: 2,
+    await freeze(pool, {
+      ...{ organizationId: owner.organizationId, destinationId: route.destinationIds[0] ?? '', id: batchId },
       members: members.map(({ deliveryId }) => ({ deliveryId, priority: 0 })),
     });
     return { owner, events, batchId, members };
