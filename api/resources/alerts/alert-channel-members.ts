@@ -90,7 +90,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(0).max(DAY_MINUTES),
       DEFAULT_THROTTLE_MINUTES,
-      'Minimum time between messages about an issue, in minutes.',
+      'Minimum time between messages about an issue, in minutes. The message that a delivery has used up its retries does not wait.',
     ),
     DEFAULT_THROTTLE_MINUTES,
   ),

@@ -45,7 +45,7 @@ const replayAnswer = component('EventReplay', {
   eventsTotal,
   eventsReplayed: count,
   eventsExpired: withExample(count, 0, 'The number of events whose payloads were removed.'),
-  eventsUnroutable: withExample(count, 0, 'The number of events that no longer match any route.'),
+  eventsUnroutable: withExample(count, 0, 'The number of events without a route to the destinations.'),
   deliveriesCreated: count,
   replayedUntil: timestamp.nullable().describe('All matching events received before this time have been processed.'),
   waitsFor: withExample(
@@ -110,7 +110,8 @@ export const eventReplayOperations: Operation[] = [
   operation('createEventReplay', 'post', `${base}/replay`, {
     tag: 'Events',
     summary: 'Replay events that match a filter',
-    description: 'Accepts the same filters as the list. With `dryRun`, counts the events without replaying anything.',
+    description:
+      'Accepts the same filters as the list. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
     body: {
       selects: true,
       schema: createSchema,

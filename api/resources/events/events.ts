@@ -100,7 +100,7 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, a sourceId, or cursor=first`,
+    `did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }

@@ -57,7 +57,7 @@ export const replayOperations: Operation[] = [
   operation('replayEvent', 'post', `${base}/{id}/replay`, {
     ...common,
     summary: 'Replay an event',
-    description: 'Destinations with a delivery in progress are skipped.',
+    description: 'Route filters are not applied. Destinations with a delivery in progress are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ destinationIds: ids.optional() }),
@@ -75,7 +75,7 @@ export const replayOperations: Operation[] = [
   operation('replayEvents', 'post', `${base}/bulk/replay`, {
     ...common,
     summary: 'Replay up to 100 events',
-    description: 'Unknown IDs and destinations with a delivery in progress are skipped.',
+    description: 'Route filters are not applied. Unknown IDs and destinations with a delivery in progress are skipped.',
     body: {
       selects: true,
       schema: z.strictObject({ eventIds: ids, destinationIds: ids.optional() }),
@@ -123,6 +123,6 @@ async function create(
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
-  if (deliveriesCreated === 0) return 'Nothing was created: no event matches a route with a destination';
+  if (deliveriesCreated === 0) return 'Nothing was created: no event has an enabled route with a destination';
   return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }
