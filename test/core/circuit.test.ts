@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   admits,
   changesAt,
+  type Circuit,
   type CircuitEvent,
   type CircuitRule,
   CLOSED_CIRCUIT,
@@ -19,31 +20,56 @@ const probe = (deliveryId: string, until: number): CircuitEvent => ({ type: 'pro
 const opened = [failed(1), failed(2), failed(3)];
 const halfOpened = [...opened, elapsed(60_003)];
 
+const once = [...halfOpened, probe('p', 99_000), succeeded(60_100, 'p')];
+const setBack = [failed(9_000_001), failed(9_000_002), failed(9_000_003), elapsed(5000)];
+const reset: CircuitEvent = { type: 'reset' };
+
 describe('circuit', () => {
-  it('opens when consecutive failures reach the threshold', () => {
-    expect(circuitAfter(failed(1), failed(2))).to.include({ state: 'closed', failureCount: 2 });
-    const open = { state: 'open', failureCount: 3, probeSuccessCount: 0, openedAt: 3, probe: null };
-    expect(circuitAfter(...opened)).to.deep.equal(open);
-  });
+  const open: Partial<Circuit> = { state: 'open', failureCount: 3, openedAt: 3 };
+  const halfOpen: Partial<Circuit> = { state: 'half_open', failureCount: 3 };
+  // What differs from a circuit that is closed.
+  const rows: [what: string, events: CircuitEvent[], expected: Partial<Circuit>][] = [
+    ['counts consecutive failures', [failed(1), failed(2)], { failureCount: 2 }],
+    ['opens when they reach the threshold', opened, open],
+    ['counts again after a success', [failed(1), failed(2), succeeded(3), failed(4), failed(5)], { failureCount: 2 }],
+    ['stays open until the cooldown has passed', [...opened, elapsed(60_002)], open],
+    ['is half-open then', halfOpened, halfOpen],
+    ['begins its cooldown again when the clock is set back', setBack, { ...open, openedAt: 5000 }],
+    ['counts that from there', [...setBack, elapsed(64_999)], { ...open, openedAt: 5000 }],
+    ['is half-open after that', [...setBack, elapsed(65_000)], halfOpen],
+    ['gives up a probe of the time before', [...halfOpened, probe('p', 9_000_000), elapsed(61_000)], halfOpen],
+    ['waits for more probes after one that succeeds', once, { state: 'half_open', probeSuccessCount: 1 }],
+    ['closes when probes have succeeded often enough', [...once, probe('q', 99_000), succeeded(60_200, 'q')], {}],
+    [
+      'opens again when a probe fails, and counts probes anew',
+      [...once, probe('q', 99_000), failed(60_200, 'q')],
+      { state: 'open', failureCount: 1, openedAt: 60_200 },
+    ],
+    ['takes the success of an earlier attempt for no probe', [...opened, succeeded(4)], { ...open, failureCount: 0 }],
+    ['takes its failure for none', [...opened, failed(4)], { ...open, failureCount: 4 }],
+    [
+      'takes attempts beside the probe for none',
+      [...halfOpened, probe('p', 99_000), failed(60_100, 'x'), succeeded(60_101, 'y')],
+      { state: 'half_open', probe: { deliveryId: 'p', until: 99_000 } },
+    ],
+    [
+      'waits for a probe until its time is over',
+      [...halfOpened, probe('p', 70_000), elapsed(69_999)],
+      { ...halfOpen, probe: { deliveryId: 'p', until: 70_000 } },
+    ],
+    ['gives up a probe that is not heard of', [...halfOpened, probe('p', 70_000), elapsed(70_000)], halfOpen],
+    ['is closed by a reset after a failure', [failed(1), reset], {}],
+    ['is closed by a reset when open', [...opened, reset], {}],
+    ['is closed by a reset when half-open', [...halfOpened, reset], {}],
+    ['is closed by a reset during a probe', [...halfOpened, probe('p', 99_000), reset], {}],
+  ];
+  for (const [what, events, expected] of rows)
+    it(what, () => expect(circuitAfter(...events)).to.deep.equal({ ...CLOSED_CIRCUIT, ...expected }));
 
-  it('counts again after a success', () => {
-    const again = circuitAfter(failed(1), failed(2), succeeded(3), failed(4), failed(5));
-    expect(again).to.include({ state: 'closed', failureCount: 2 });
-  });
-
-  it('is half-open when the cooldown has passed, and not before', () => {
+  it('says when it changes by itself', () => {
     expect(changesAt(circuitAfter(...opened), RULE)).to.equal(60_003);
-    expect(circuitAfter(...opened, elapsed(60_002)).state).to.equal('open');
-    expect(circuitAfter(...halfOpened)).to.include({ state: 'half_open', openedAt: null, probeSuccessCount: 0 });
-  });
-
-  it('begins its cooldown again when the clock is set back, and gives up a probe of the time before', () => {
-    const setBack = circuitAfter(failed(9_000_001), failed(9_000_002), failed(9_000_003), elapsed(5000));
-    expect(setBack).to.include({ state: 'open', openedAt: 5000 });
-    expect(nextCircuit(setBack, RULE, elapsed(64_999)).state).to.equal('open');
-    expect(nextCircuit(setBack, RULE, elapsed(65_000)).state).to.equal('half_open');
-    const probing = circuitAfter(...halfOpened, probe('p', 9_000_000));
-    expect(nextCircuit(probing, RULE, elapsed(61_000)).probe).to.equal(null);
+    expect(changesAt(circuitAfter(...once, probe('q', 99_000), failed(60_200, 'q')), RULE)).to.equal(120_200);
+    expect(changesAt(circuitAfter(...halfOpened, probe('p', 70_000)), RULE)).to.equal(70_000);
   });
 
   it('admits nothing while open, one probe while half-open, everything while closed', () => {
@@ -54,46 +80,12 @@ describe('circuit', () => {
     expect(admits(CLOSED_CIRCUIT, 'd')).to.equal(true);
   });
 
-  it('closes when probes have succeeded often enough', () => {
-    const once = [...halfOpened, probe('p', 99_000), succeeded(60_100, 'p')];
-    expect(circuitAfter(...once)).to.include({ state: 'half_open', probeSuccessCount: 1, probe: null });
-    expect(circuitAfter(...once, probe('q', 99_000), succeeded(60_200, 'q'))).to.deep.equal(CLOSED_CIRCUIT);
-  });
-
-  it('opens again when a probe fails: the cooldown and the count of probes start again', () => {
-    const once = [...halfOpened, probe('p', 99_000), succeeded(60_100, 'p')];
-    const circuit = circuitAfter(...once, probe('q', 99_000), failed(60_200, 'q'));
-    expect(circuit).to.include({ state: 'open', openedAt: 60_200, probeSuccessCount: 0, probe: null });
-    expect(changesAt(circuit, RULE)).to.equal(120_200);
-  });
-
-  it('takes the end of an earlier attempt for no probe', () => {
-    expect(circuitAfter(...opened, succeeded(4))).to.include({ state: 'open', failureCount: 0, openedAt: 3 });
-    expect(circuitAfter(...opened, failed(4))).to.include({ state: 'open', failureCount: 4, openedAt: 3 });
-    const others = circuitAfter(...halfOpened, probe('p', 99_000), failed(60_100, 'x'), succeeded(60_101, 'y'));
-    expect(others).to.include({ state: 'half_open', probeSuccessCount: 0 });
-  });
-
-  it('gives up a probe that is not heard of', () => {
-    const probing = [...halfOpened, probe('p', 70_000)];
-    expect(changesAt(circuitAfter(...probing), RULE)).to.equal(70_000);
-    expect(circuitAfter(...probing, elapsed(69_999)).probe).to.not.equal(null);
-    expect(circuitAfter(...probing, elapsed(70_000)).probe).to.equal(null);
-  });
-
-  it('is closed by a reset in every state', () => {
-    for (const events of [[failed(1)], opened, halfOpened, [...halfOpened, probe('p', 99_000)]]) {
-      expect(circuitAfter(...events, { type: 'reset' })).to.deep.equal(CLOSED_CIRCUIT);
-    }
-  });
-
   it('goes by a changed rule at once', () => {
-    const open = circuitAfter(...opened);
-    expect(nextCircuit(open, { ...RULE, cooldownSeconds: 1 }, elapsed(1003)).state).to.equal('half_open');
-    const once = circuitAfter(...halfOpened, probe('p', 99_000), succeeded(60_100, 'p'));
-    const lowered = nextCircuit(once, { ...RULE, probeSuccessThreshold: 1 }, elapsed(60_200));
+    expect(nextCircuit(circuitAfter(...opened), { ...RULE, cooldownSeconds: 1 }, elapsed(1003)).state).to.equal(
+      'half_open',
+    );
+    const lowered = nextCircuit(circuitAfter(...once), { ...RULE, probeSuccessThreshold: 1 }, elapsed(60_200));
     expect(lowered).to.deep.equal(CLOSED_CIRCUIT);
-    const counted = circuitAfter(failed(1));
-    expect(nextCircuit(counted, { ...RULE, failureThreshold: 2 }, failed(2)).state).to.equal('open');
+    expect(nextCircuit(circuitAfter(failed(1)), { ...RULE, failureThreshold: 2 }, failed(2)).state).to.equal('open');
   });
 });

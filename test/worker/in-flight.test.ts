@@ -46,6 +46,9 @@ const hasRoom = (inFlight: InFlight, destinationId: string, organizationId?: str
   inFlight.hasRoom(row(destinationId, organizationId));
 
 describe('what the relay has in flight', () => {
+  const upTo40 = fc.integer({ min: 1, max: 40 });
+  const given = fc.record({ total: upTo40, perDestination: upTo40 });
+
   /** Starts as many as workflows as there is room for. @returns their ids */
   function startWorkflows(inFlight: InFlight, organizationId: string): string[] {
     const ids: string[] = [];
@@ -114,10 +117,6 @@ describe('what the relay has in flight', () => {
   });
 
   it('never has more than three quarters of its total of one organization, and room for a new destination until then', () => {
-    const given = fc.record({
-      total: fc.integer({ min: 1, max: 40 }),
-      perDestination: fc.integer({ min: 1, max: 40 }),
-    });
     const steps = fc.array(fc.record({ destination: fc.integer({ min: 0, max: 9 }), ends: fc.boolean() }));
     fc.assert(
       fc.property(given, steps, ({ total, perDestination }, taken) => {
@@ -168,10 +167,6 @@ describe('what the relay has in flight', () => {
     });
 
     it('has room for a new one until the last place', () => {
-      const given = fc.record({
-        total: fc.integer({ min: 1, max: 40 }),
-        perDestination: fc.integer({ min: 1, max: 40 }),
-      });
       const steps = fc.array(fc.record({ organization: fc.integer({ min: 0, max: 5 }), ends: fc.boolean() }));
       fc.assert(
         fc.property(given, steps, ({ total, perDestination }, taken) => {
