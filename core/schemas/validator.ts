@@ -1,7 +1,8 @@
 // The dialects of JSON Schema that are understood, and how the validator is set up for schemas of strangers.
-import { Ajv, type Options } from 'ajv';
+import { Ajv, _, type Options, str } from 'ajv';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { isMultiple } from '../text/exact-json.ts';
 import { compilePattern } from '../text/linear-regex.ts';
 
 export type Dialect = 'draft-07' | '2020-12';
@@ -49,6 +50,16 @@ export function newValidator(dialect: Dialect, allErrors: boolean): Ajv {
   const options = { ...OPTIONS, allErrors };
   const ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
   addFormats.default(ajv);
+  // Ajv divides doubles: by that 19.99 is no multiple of 0.01.
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({
+    ...{ keyword: 'multipleOf', type: 'number', schemaType: 'number', errors: false },
+    validate: (factor: number, value: number) => isMultiple(String(value), String(factor)),
+    error: {
+      message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+      params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
+    },
+  });
   for (const [name, format] of Object.entries(ajv.formats)) {
     const test = testOf(format);
     if (test) ajv.addFormat(name, { type: 'string', validate: (text) => text.length <= MAX_FORMATTED && test(text) });

@@ -40,6 +40,7 @@ describe('JSON schemas and numbers that a double does not hold', () => {
       `${ALLOWED}: [1,{"a":[${BIG}]}]`,
     ],
     ['{"multipleOf":10}', ['12345678901234567890', '1e999'], '12345678901234567891', 'must be multiple of 10'],
+    ['{"multipleOf":0.01}', ['19.99', '1.15', '4.35', '-0.07', '0', '1e300'], '19.995', 'must be multiple of 0.01'],
     ['{"multipleOf":0.01}', ['12345678901234567890.12'], '12345678901234567890.123', 'must be multiple of 0.01'],
     [
       '{"uniqueItems":true}',
