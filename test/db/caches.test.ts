@@ -1,4 +1,3 @@
-// What a process keeps of records is bounded: one that is used all the time stays, however many others come and go.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createConfigCache } from '../../activities/config-cache.ts';
@@ -8,6 +7,7 @@ import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { senderOf } from '../../providers/index.ts';
+import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
@@ -21,10 +21,7 @@ describe('of more than a process keeps', () => {
   const { database } = useDatabase('caches');
   let organizationId: string;
   before(async () => {
-    organizationId = newId('org');
-    await database.pool.query(
-      `insert into organizations (id, slug, name, plan) values ('${organizationId}', 'acme', 'Acme', 'business')`,
-    );
+    ({ organizationId } = await insertSource(database.pool));
     for (const slug of ['busy', ...others]) {
       await execute(database.pool)`insert into sources (id, organization_id, name, slug)
         values (${newId('src')}, ${organizationId}, ${slug}, ${slug})`;

@@ -1,5 +1,3 @@
-// The figures of organizations against the rows that they count: every metric, grouping and step, before and after they
-// are rolled up.
 import { expect } from 'chai';
 import { type Steps, stepsOf } from '../../core/metrics/figure-steps.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
@@ -9,7 +7,14 @@ import { type FigureQuestion, type Grouping, type Metric, readFigures } from '..
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { mergeAll, rollUpAll } from '../support/database/roll-up.ts';
 import { recount, type Refusal, told } from '../support/database/figure-recount.ts';
-import { type HistoryOwner, makeOwner, recordOutcome, storeEvent } from '../support/database/history.ts';
+import {
+  type HistoryOwner,
+  makeOwner,
+  type RecordedOutcome,
+  recordOutcome,
+  type StoredEvent,
+  storeEvent,
+} from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
@@ -64,45 +69,30 @@ describe('Figures of organizations', () => {
       if (!first || !second) throw new Error('two deliveries were asked for');
       return { event, first, second };
     };
+    const record = (to: StoredEvent, delivery: StoredEvent['deliveries'][number], outcome: RecordedOutcome) =>
+      recordOutcome(pool, to, delivery, { completedAt, ...outcome });
     const retried = await store('pending', 'skipped');
-    await recordOutcome(pool, retried.event, retried.first, {
-      ...{ status: 'retrying', statusCode: 503, latency: 900, completedAt: receivedAt },
-    });
-    for (let again = 0; again < 2; again += 1) {
-      await recordOutcome(pool, retried.event, retried.first, { status: 'delivered', attempt: 2, completedAt });
-    }
+    const again = { status: 'retrying', statusCode: 503, latency: 900, completedAt: receivedAt } as const;
+    await record(retried.event, retried.first, again);
+    for (let times = 0; times < 2; times += 1)
+      await record(retried.event, retried.first, { status: 'delivered', attempt: 2 });
     const failed = await store('pending', 'schema_failed');
-    await recordOutcome(pool, failed.event, failed.first, {
-      status: 'failed',
-      statusCode: 404,
-      latency: 3,
-      completedAt,
-    });
+    await record(failed.event, failed.first, { status: 'failed', statusCode: 404, latency: 3 });
     const taken = await store('pending', 'pending');
-    const failover = { status: 'failed', failoverId: route.failoverId, latency: 40, completedAt } as const;
-    const id = (await recordOutcome(pool, taken.event, taken.first, failover)) ?? '';
-    const successor = { id, destinationId: route.failoverId };
-    await recordOutcome(pool, taken.event, successor, {
-      status: 'delivered',
-      statusCode: 204,
-      latency: 70,
-      completedAt,
-    });
+    const { failoverId } = route;
+    const id = (await record(taken.event, taken.first, { status: 'failed', failoverId, latency: 40 })) ?? '';
+    const successor = { ...taken.first, id, destinationId: failoverId };
+    await record(taken.event, successor, { status: 'delivered', statusCode: 204, latency: 70 });
     await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [taken.second.id], reason: REASON });
     const odd = await store('pending', 'pending');
-    await recordOutcome(pool, odd.event, odd.first, { status: 'failed', statusCode: 700, latency: 5000, completedAt });
-    await recordOutcome(pool, odd.event, odd.second, {
-      status: 'failed',
-      statusCode: null,
-      latency: 30_000,
-      completedAt,
-    });
+    await record(odd.event, odd.first, { status: 'failed', statusCode: 700, latency: 5000 });
+    await record(odd.event, odd.second, { status: 'failed', statusCode: null, latency: 30_000 });
     const cancelled = await store('pending', 'filter_failed');
     await cancelDeliveries(pool, { organizationId, deliveryIds: [cancelled.first.id], reason: REASON });
     // It was under way, and is part of the history only.
-    await recordOutcome(pool, cancelled.event, cancelled.first, { status: 'delivered', completedAt });
+    await record(cancelled.event, cancelled.first, { status: 'delivered' });
     const open = await store('pending', 'pending');
-    await recordOutcome(pool, open.event, open.second, { status: 'delivered', latency: 150, completedAt });
+    await record(open.event, open.second, { status: 'delivered', latency: 150 });
     return Array.from({ length: 6 }, () => ({ at: receivedAt, source: route.sourceId, route: route.id }));
   }
 

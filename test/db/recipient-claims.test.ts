@@ -1,7 +1,6 @@
-// Whom to ask next, and forgetting, when one organization has very many addresses.
 import { expect } from 'chai';
-import { newId } from '../../core/text/ids.ts';
 import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipients.ts';
+import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
@@ -9,11 +8,10 @@ import { execute, selectRows } from '../support/database/sql.ts';
 describe('claiming recipients of notifications', () => {
   const { pool } = useDatabase('recipients');
   let flooding: { organizationId: string; sourceId: string };
-  const quiet = newId('org');
+  let quiet: string;
   before(async () => {
     flooding = await insertSource(pool);
-    await execute(pool)`
-      insert into organizations (id, slug, name, plan) values (${quiet}, 'quiet', 'Quiet', 'business')`;
+    quiet = (await insertSource(pool, 'quiet')).organizationId;
   });
   beforeEach(() => pool.query('delete from notification_recipients'));
 
@@ -38,9 +36,7 @@ describe('claiming recipients of notifications', () => {
   it('puts off addresses that were asked often, and asks others meanwhile', async () => {
     const often = numbered(10);
     for (let count = 0; count < 5; count++) {
-      const id = newId('org');
-      await execute(pool)`insert into organizations (id, slug, name, plan)
-        values (${id}, ${`other-${count}`}, 'Other', 'business')`;
+      const { organizationId: id } = await insertSource(pool, `other-${count}`);
       await execute(pool)`insert into notification_recipients (organization_id, address, asked_at)
         select ${id}, address, now() from unnest(${often}::text[]) as address`;
     }
@@ -64,10 +60,8 @@ describe('claiming recipients of notifications', () => {
   });
 
   it('forgets what no route names, and keeps what one names or somebody was asked', async () => {
-    const { organizationId, sourceId } = flooding;
-    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails)
-      values (${newId('rte')}, ${organizationId}, 'Orders', ${sourceId}, '{dst_1}',
-      'Kept@friends.example, asked@friends.example')`;
+    const { organizationId } = flooding;
+    await insertRoute(pool, flooding, ['dst_1'], { notify_emails: 'Kept@friends.example, asked@friends.example' });
     await add(organizationId, numbered(450), 60);
     await pool.query(`update notification_recipients set asked_at = now() where address like 'n7_@%'`);
     expect(await withNeverAsked(pool, '', 10)).to.deep.equal([organizationId]);

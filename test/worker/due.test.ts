@@ -1,4 +1,3 @@
-// When a worker runs what is due: after a look has found it, by itself again, and never twice at the same time.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { type DueWork, lookAtDue, sharedRest } from '../../worker/loops/due.ts';

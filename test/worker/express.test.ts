@@ -1,5 +1,3 @@
-// First attempts that the relay makes itself, on a real outbox: what becomes of a row when the attempt or what follows
-// it fails.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ownWords } from '../../core/text/error-summary.ts';

@@ -1,5 +1,3 @@
-// The memory for the large payloads of attempts, with real deliveries: organizations share it, and it is given back
-// whatever happens.
 import { expect } from 'chai';
 import { attemptDelivery } from '../../activities/attempt/index.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';

@@ -1,4 +1,3 @@
-// Retries beyond their organization's share of a worker: where they wait, and what is kept for them meanwhile.
 import { expect } from 'chai';
 import { createRetrySlots } from '../../activities/attempt/retry-slots.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
@@ -6,6 +5,8 @@ import { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { useStarted } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
+
+const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
 
 describe('turns of retries', () => {
   const db = useStarted(ReplayDatabase.make);
@@ -43,7 +44,6 @@ describe('turns of retries', () => {
     expect(signalled).to.include({ status: 'deferred', for: 'slots' }).and.not.have.property('queued');
     expect(await inOutbox()).to.deep.equal([]);
 
-    const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
     ends.resolve(delivered);
     await Promise.all(full);
     expect(await turns.inTurn(request, async () => delivered)).to.equal(delivered);
@@ -67,7 +67,6 @@ describe('turns of retries', () => {
     const again = make(request);
     const another = make({ ...request, attempt: 1 });
     const third = make({ ...request, attempt: 1 });
-    const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
     ends.resolve(delivered);
     expect(await Promise.all([first, again, another, third])).to.deep.equal(Array.from({ length: 4 }, () => delivered));
     await Promise.all(others);
@@ -83,7 +82,7 @@ describe('turns of retries', () => {
     const turns = createRetrySlots({ pool: db.pool, slots: 4, workflowPermits });
     const request = await retry();
     while (workflowPermits.take(db.organizationId));
-    const made = async (): Promise<AttemptOutcome> => ({ status: 'delivered', statusCode: 200, error: null });
+    const made = async () => delivered;
     expect(await turns.inTurn(request, made)).to.include({ status: 'deferred', queued: true });
     expect(await inOutbox()).to.deep.equal(['waiting']);
     expect(await turns.inTurn({ ...request, organizationId: 'another' }, made)).to.include({ status: 'delivered' });

@@ -1,4 +1,3 @@
-// Lines of Temporal's SDK in the log of a process.
 import { pino } from 'pino';
 import { expect } from 'chai';
 import { temporalLogger } from '../../worker/temporal/log.ts';

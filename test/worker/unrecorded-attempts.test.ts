@@ -1,5 +1,3 @@
-// Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is
-// sent again.
 import { expect } from 'chai';
 import { attemptDelivery } from '../../activities/attempt/index.ts';
 import { recordAttempt } from '../../activities/attempt/outcomes.ts';

@@ -1,4 +1,3 @@
-// The workflow of a circuit on a real Temporal server: when it looks, what it waits for, and when it ends.
 import { expect } from 'chai';
 import type { CircuitAdvice } from '../../activities/types.ts';
 import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/signals-and-queries.ts';

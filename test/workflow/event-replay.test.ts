@@ -1,4 +1,3 @@
-// The replay workflow on a real Temporal server, with pages that follow a script.
 import { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { expect } from 'chai';

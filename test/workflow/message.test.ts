@@ -1,4 +1,3 @@
-// The workflow of a message on a real Temporal server, with tries to send that follow a script.
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';

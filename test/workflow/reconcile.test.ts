@@ -1,4 +1,3 @@
-// What the reconciliation's workflow does with the steps of its activity, and what a delivery does that it has resumed.
 import { expect } from 'chai';
 import { ownWords } from '../../core/text/error-summary.ts';
 import { status } from '../../workflows/signals-and-queries.ts';

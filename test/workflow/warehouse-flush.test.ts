@@ -1,4 +1,3 @@
-// The workflow of warehouses on a real Temporal server, with activities that follow a script.
 import { expect } from 'chai';
 import type { WritingOutcome } from '../../activities/types.ts';
 import { warehouseChanged, warehouseStatus } from '../../workflows/signals-and-queries.ts';
@@ -63,10 +62,7 @@ describe('warehouse workflow', () => {
 
   it('gives up after one try what is too old, and what cannot be written at all', async () => {
     const old = await warehouses.start(
-      {
-        turns: [refused('soon', frozen(0, { waitingSince: Date.now() - HOUR_MS })), idle],
-        finishes: [false, true],
-      },
+      { turns: [refused('soon', frozen(0, { waitingSince: Date.now() - HOUR_MS })), idle], finishes: [false, true] },
       { retryMs: HOUR_MS },
     );
     await old.handle.result();
