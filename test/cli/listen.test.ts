@@ -1,5 +1,4 @@
 // hookyard listen: deliveries on this machine, and nothing left behind.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -11,6 +10,7 @@ import { commandLine, type Running, useCommandLine } from '../support/programs/c
 import { requirePython } from '../support/programs/python.ts';
 import { send } from '../support/requests/http-client.ts';
 import type { DeliveryView } from '../support/records.ts';
+import { listen } from '../support/servers/listen.ts';
 import { createOrganization, sharedService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from '../support/use-hookyard.ts';
@@ -41,10 +41,8 @@ describe('hookyard listen', () => {
     const command = await listening(['--source', 'fresh']);
     expect(await counts()).to.deep.equal([1, 1, 1]);
     const eventId = (await cli.ok('send', '--source', 'fresh', '--provider', 'github', '--event', 'issues')).trim();
-    await until(
-      'the delivery is shown',
-      () => /found a bug/i.test(command.stdout()) && command.stdout().includes(eventId),
-    );
+    const isShown = () => /found a bug/i.test(command.stdout()) && command.stdout().includes(eventId);
+    await until('the delivery is shown', isShown);
     expect(command.stdout()).to.match(new RegExp(`POST ${eventId}  delivery dlv_\\w+\n`));
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
@@ -83,13 +81,11 @@ describe('hookyard listen', () => {
       bodies.push(Buffer.concat(await request.toArray()));
       requests.push(request);
       // What a browser would follow, and decode.
-      response
-        .writeHead(requests.length === 1 ? 500 : 307, [...answered, 'Location', '/elsewhere'])
-        .end(gzipSync('thanks'));
+      const status = requests.length === 1 ? 500 : 307;
+      response.writeHead(status, [...answered, 'Location', '/elsewhere']).end(gzipSync('thanks'));
     });
     // fetch refuses it, as browsers do.
-    program.listen(10_080, '127.0.0.1');
-    await once(program, 'listening');
+    const { close } = await listen(program, '127.0.0.1', 10_080);
     try {
       const command = await listening(['--source', 'bytes', '--forward', 'http://127.0.0.1:10080/in', '--json']);
       const { webhookUrl } = await cli.json<{ webhookUrl: string }>('sources', 'show', 'bytes');
@@ -118,8 +114,7 @@ describe('hookyard listen', () => {
       expect(shown.headers).to.include({ 'x-customer': 'Renée', 'x-old': 'Renée', 'content-encoding': 'gzip' });
       await end(command);
     } finally {
-      program.closeAllConnections();
-      program.close();
+      await close();
     }
   });
 
@@ -240,13 +235,11 @@ describe('hookyard listen', () => {
     const last = await listening(['--source', 'another']);
     expect(last.stderr()).to.include(sourceId);
     expect(await recorded(sourceId)).to.include('deleteSource');
-    last.signal('SIGINT');
-    expect((await last.ended).code).to.equal(0);
+    await end(last);
     expect(await counts()).to.deep.equal([(before[0] ?? 0) + 1, before[1], before[2]]);
     const quiet = await listening(['--source', 'another']);
     expect(quiet.stderr()).not.to.include('Removed');
-    quiet.signal('SIGINT');
-    await quiet.ended;
+    await end(quiet);
     await cli.ok('sources', 'delete', 'another');
   });
 
@@ -260,14 +253,11 @@ describe('hookyard listen', () => {
     const [first, second] = [await listening(['--source', 'both']), await listening(['--source', 'both'])];
     expect(second.stderr()).not.to.include('Removed');
     expect(await counts()).to.deep.equal([(before[0] ?? 0) + 1, (before[1] ?? 0) + 2, (before[2] ?? 0) + 2]);
-    first.signal('SIGINT');
-    expect((await first.ended).stderr).to.include('the source both was kept');
-    second.signal('SIGINT');
-    await second.ended;
+    expect((await end(first)).stderr).to.include('the source both was kept');
+    await end(second);
     await cli.ok('sources', 'delete', 'both');
     const again = await listening(['--source', 'mine'], elsewhere);
     expect(again.stderr()).to.include('Removed the records of an earlier session: rte_');
-    again.signal('SIGINT');
-    await again.ended;
+    await end(again);
   });
 });

@@ -2,8 +2,9 @@
 // print.
 import { expect } from 'chai';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';
-import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/messages/alert-receiver.ts';
+import { jsonOf, startAlertReceiver } from '../support/messages/alert-receiver.ts';
 import { useCommandLine } from '../support/programs/cli.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 describe('a command of an operation', () => {
   const { organization, cli, fails, file } = useCommandLine();
@@ -54,11 +55,7 @@ describe('a command of an operation', () => {
 
 describe('hookyard alert-channels', () => {
   const { cli, fails, file } = useCommandLine();
-  let receiver: AlertReceiver;
-  before(async () => {
-    receiver = await startAlertReceiver();
-  });
-  after(() => receiver.close());
+  const receiver = useStarted(startAlertReceiver);
 
   it('makes them with an address from a file, tests, changes and deletes them', async () => {
     const to = ['--type', 'slack', '--to', `@${file('url.txt', `${receiver.url}/slack\n`)}`];

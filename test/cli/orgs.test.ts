@@ -1,8 +1,9 @@
 // What an operator does with organizations from the command line, on the database of the service.
 import { expect } from 'chai';
 import { makePipeline } from '../support/api-records.ts';
-import { type CommandLine, commandLine, useCommandLine } from '../support/programs/cli.ts';
+import { commandLine, useCommandLine } from '../support/programs/cli.ts';
 import { testPool } from '../support/service.ts';
+import { late } from '../support/use-hookyard.ts';
 
 interface Shown {
   id: string;
@@ -20,11 +21,8 @@ interface Recorded {
 
 describe('hookyard orgs', () => {
   const { organization, fails } = useCommandLine();
-  let cli: CommandLine;
-  before(() => {
-    // An operator needs no key.
-    cli = commandLine({ api: organization.api, token: '' });
-  });
+  // An operator needs no key.
+  const cli = late(() => commandLine({ api: organization.api, token: '' }));
 
   const shown = async () => (await cli.json<Shown[]>('orgs', 'list')).find(({ id }) => id === organization.id);
   const version = async () => {
@@ -79,11 +77,8 @@ describe('hookyard orgs', () => {
     const actions = ofOperator.map(({ action }) => action);
     expect(actions).to.include.members(['suspendOrganization', 'resumeOrganization', 'setPlan']);
     const limit = ofOperator.find(({ action }) => action === 'setLimit');
-    expect(limit).to.deep.include({
-      resource: 'organization',
-      recordIds: [organization.id],
-      members: ['destinations'],
-    });
+    const named = { resource: 'organization', recordIds: [organization.id], members: ['destinations'] };
+    expect(limit).to.deep.include(named);
     expect(limit?.userAgent).to.match(/^hookyard orgs set-limit \(/);
   });
 

@@ -1,9 +1,9 @@
 // The indexes of a Temporal of one's own that the command drops, and those that it leaves.
 import pg from 'pg';
 import { expect } from 'chai';
-import { type CommandLine, commandLine } from '../support/programs/cli.ts';
-import { createOrganization } from '../support/service.ts';
+import { commandLine } from '../support/programs/cli.ts';
 import { stackAddresses } from '../support/stack.ts';
+import { late, useOrganization } from '../support/use-hookyard.ts';
 
 interface Pruned {
   indexes: string[];
@@ -12,10 +12,8 @@ interface Pruned {
 
 describe('hookyard prune-visibility', () => {
   const url = Object.assign(new URL(stackAddresses().databaseUrl), { pathname: '/temporal_visibility' }).href;
-  let cli: CommandLine;
-  before(async () => {
-    cli = commandLine({ ...(await createOrganization()), token: '' });
-  });
+  const organization = useOrganization();
+  const cli = late(() => commandLine({ api: organization.api, token: '' }));
 
   async function query(sql: string): Promise<string[]> {
     const client = new pg.Client({ connectionString: url });
@@ -35,10 +33,8 @@ describe('hookyard prune-visibility', () => {
     const wouldBe = await cli.json<Pruned>('prune-visibility', '--database', url, '--dry-run');
     expect(wouldBe).to.deep.equal({ indexes: ['by_int_01'], dropped: false });
     expect(await indexes()).to.have.length(before.length + 1);
-    expect(await cli.json<Pruned>('prune-visibility', '--database', url)).to.deep.equal({
-      indexes: ['by_int_01'],
-      dropped: true,
-    });
+    const pruned = await cli.json<Pruned>('prune-visibility', '--database', url);
+    expect(pruned).to.deep.equal({ indexes: ['by_int_01'], dropped: true });
     expect(await indexes()).to.deep.equal(before);
   });
 
