@@ -13,19 +13,14 @@ import { join } from 'node:path';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import { azureIdentity } from '../../outbound/warehouses/azure-blob.ts';
 import { identityTokens } from '../../outbound/warehouses/gcs.ts';
-import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
+import { createWarehouses, type StoreResult } from '../../outbound/warehouses/index.ts';
 import { closeAll, httpServer } from '../http/servers.ts';
-import { type Cloud, ROLE, startCloud, STS_WORDS } from '../support/warehouse/cloud-identity.ts';
+import { useEach, useStarted } from '../support/use-hookyard.ts';
+import { ROLE, startCloud, STS_WORDS } from '../support/warehouse/cloud-identity.ts';
 import { withEnvironment } from '../support/programs/environment.ts';
-import {
-  AZURE_ACCOUNT,
-  AZURE_KEY,
-  COLD_START_MS,
-  S3_ACCESS_KEY,
-  S3_SECRET_KEY,
-  type StoreServer,
-} from '../support/warehouse/object-stores.ts';
-import { type ProviderCase, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
+import { AZURE_ACCOUNT, AZURE_KEY, S3_ACCESS_KEY, S3_SECRET_KEY } from '../support/warehouse/object-stores.ts';
+import { useStore } from '../support/warehouse/warehouse-instance.ts';
+import { caseOf, failed, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 const DEADLINE_MS = 30_000;
 const KEYS = { accessKeyId: S3_ACCESS_KEY, secretAccessKey: S3_SECRET_KEY };
@@ -33,34 +28,17 @@ const NO_KEYS = { accessKeyId: undefined, secretAccessKey: undefined };
 const IN_ENVIRONMENT = { AWS_ACCESS_KEY_ID: S3_ACCESS_KEY, AWS_SECRET_ACCESS_KEY: S3_SECRET_KEY };
 
 const object = (key: string) => ({ key, body: Buffer.from('{}\n'), contentType: 'application/x-ndjson', metadata: {} });
-const caseOf = (type: string): ProviderCase => {
-  const found = providerCases.find((each) => each.type === type);
-  if (!found) throw new Error(`there is no case for ${type}`);
-  return found;
-};
-function failed(result: StoreResult<unknown>) {
-  if (result.ok) throw new Error('it did not fail');
-  return result;
-}
 
 describe('the identity of this service', () => {
-  let server: StoreServer;
-  let cloud: Cloud;
-  let folder: string;
-  let bucket: string;
+  const s3 = caseOf('s3');
+  const server = useStore(s3);
+  const bucket = String(s3.config().bucket);
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-identity-'));
+  const cloud = useEach(() => startCloud(KEYS));
   // It stands for S3 where credentials are for a session only: versitygw has none of these.
   let recorder: string;
   const signed: IncomingMessage['headers'][] = [];
-  const s3 = caseOf('s3');
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    server = await s3.start();
-    await s3.prepare(server.url);
-    bucket = String(s3.config().bucket);
-    folder = mkdtempSync(join(tmpdir(), 'hookyard-identity-'));
-  });
   beforeEach(async () => {
-    cloud = await startCloud(KEYS);
     signed.length = 0;
     const port = await httpServer((request, response) => {
       signed.push(request.headers);
@@ -69,10 +47,7 @@ describe('the identity of this service', () => {
     recorder = `http://127.0.0.1:${port}`;
   });
   afterEach(closeAll);
-  after(async () => {
-    await server?.stop();
-    if (folder) rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Writes with the identity, in an environment that has this and nothing else of AWS. */
   async function put(
@@ -186,18 +161,8 @@ describe('the identity of this service', () => {
 
 describe('a SAS token of Azure', () => {
   const azure = caseOf('azure_blob');
-  let server: StoreServer;
-  let warehouses: Warehouses;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    server = await azure.start();
-    await azure.prepare(server.url);
-    warehouses = createWarehouses({ allow: ['127.0.0.1'] });
-  });
-  after(async () => {
-    await warehouses?.close();
-    await server?.stop();
-  });
+  const server = useStore(azure);
+  const warehouses = useStarted(async () => createWarehouses({ allow: ['127.0.0.1'] }));
 
   function targetWith(permissions: string, endsInMs: number, mark = '') {
     const expiresOn = new Date(Date.now() + endsInMs);
@@ -211,11 +176,9 @@ describe('a SAS token of Azure', () => {
 
   it('writes and looks, as the portal shows it', async () => {
     for (const mark of ['', '?']) {
-      const target = targetWith('rcw', 60_000, mark);
-      expect(await warehouses.put(target, object(`sas${mark.length}.jsonl`), DEADLINE_MS)).to.deep.include({
-        ok: true,
-      });
-      const head = await warehouses.head(target, `sas${mark.length}.jsonl`, DEADLINE_MS);
+      const [target, key] = [targetWith('rcw', 60_000, mark), `sas${mark.length}.jsonl`];
+      expect(await warehouses.put(target, object(key), DEADLINE_MS)).to.deep.include({ ok: true });
+      const head = await warehouses.head(target, key, DEADLINE_MS);
       expect(head.ok && head.value?.size).to.equal(3);
     }
   });
@@ -232,14 +195,9 @@ describe('a SAS token of Azure', () => {
 
 describe('what S3 alone has', () => {
   const s3 = caseOf('s3');
-  let warehouses: Warehouses;
-  before(() => {
-    warehouses = createWarehouses({ allow: ['127.0.0.1'] });
-  });
-  after(async () => {
-    await warehouses?.close();
-    await closeAll();
-  });
+  const server = useStore(s3);
+  const warehouses = useStarted(async () => createWarehouses({ allow: ['127.0.0.1'] }));
+  after(closeAll);
 
   it('is sent with each file: a KMS key, a storage class, tags, the owner of the bucket', async () => {
     const requests: IncomingMessage[] = [];
@@ -263,25 +221,17 @@ describe('what S3 alone has', () => {
     expect(requests[1]?.headers).to.not.have.property('x-amz-tagging');
   });
 
-  it('is kept by a store that has it', async function () {
-    this.timeout(COLD_START_MS);
-    const server = await s3.start();
-    try {
-      await s3.prepare(server.url);
-      const target = targetOf(s3, server.url, { tags: 'team=data&a=b%20c' });
-      expect(await warehouses.put(target, object('tagged.jsonl'), DEADLINE_MS)).to.deep.include({ ok: true });
-      const client = new S3Client({
-        ...{ region: 'eu-central-1', endpoint: server.url, forcePathStyle: true, credentials: { ...KEYS } },
-      });
-      const Bucket = String(s3.config().bucket);
-      const { TagSet } = await client.send(new GetObjectTaggingCommand({ Bucket, Key: 'tagged.jsonl' }));
-      client.destroy();
-      expect(TagSet).to.have.deep.members([
-        { Key: 'team', Value: 'data' },
-        { Key: 'a', Value: 'b c' },
-      ]);
-    } finally {
-      await server.stop();
-    }
+  it('is kept by a store that has it', async () => {
+    const target = targetOf(s3, server.url, { tags: 'team=data&a=b%20c' });
+    expect(await warehouses.put(target, object('tagged.jsonl'), DEADLINE_MS)).to.deep.include({ ok: true });
+    const credentials = { ...KEYS };
+    const client = new S3Client({ region: 'eu-central-1', endpoint: server.url, forcePathStyle: true, credentials });
+    const Bucket = String(s3.config().bucket);
+    const { TagSet } = await client.send(new GetObjectTaggingCommand({ Bucket, Key: 'tagged.jsonl' }));
+    client.destroy();
+    expect(TagSet).to.have.deep.members([
+      { Key: 'team', Value: 'data' },
+      { Key: 'a', Value: 'b c' },
+    ]);
   });
 });

@@ -1,18 +1,19 @@
 // What every object store must do, run against real servers. A provider is a row in
 // test/support/warehouse/warehouse-targets.ts.
 import { createHash, randomBytes } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
+import { createWarehouses, type StoreResult } from '../../outbound/warehouses/index.ts';
 import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/files.ts';
-import type { StoredObject, StoreProblem } from '../../outbound/warehouses/store.ts';
+import type { StoredObject } from '../../outbound/warehouses/store.ts';
 import { freePorts } from '../../local/ports.ts';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
-import { type Listening, listen } from '../support/servers/listen.ts';
+import { closeAll, httpServer } from '../http/servers.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
+import { useStore } from '../support/warehouse/warehouse-instance.ts';
 import { readObjects } from '../support/warehouse/warehouse-objects.ts';
-import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
+import { failed, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 const DEADLINE_MS = 30_000;
 const SHORT_MS = 500;
@@ -28,27 +29,11 @@ function succeeded<T>(result: StoreResult<T>): T {
   return result.value;
 }
 
-function failed(result: StoreResult<unknown>): StoreProblem {
-  if (result.ok) throw new Error('it did not fail');
-  return result;
-}
-
 for (const provider of providerCases) {
   describe(`object store: ${provider.name}`, () => {
-    let server: StoreServer;
-    let warehouses: Warehouses;
-
-    before(async function () {
-      this.timeout(COLD_START_MS);
-      server = await provider.start();
-      await provider.prepare(server.url);
-      warehouses = createWarehouses({ allow: ['127.0.0.1'] });
-    });
-
-    after(async () => {
-      await warehouses?.close();
-      await server?.stop();
-    });
+    const server = useStore(provider);
+    const warehouses = useStarted(async () => createWarehouses({ allow: ['127.0.0.1'] }));
+    afterEach(closeAll);
 
     const put = (written: StoredObject, changes?: Record<string, unknown>) =>
       warehouses.put(targetOf(provider, server.url, changes), written, DEADLINE_MS);
@@ -181,7 +166,7 @@ for (const provider of providerCases) {
 
     it('can repeat an upload whose answer was lost', async () => {
       const written = object('lost-answer.jsonl');
-      const proxy = await startTcpProxy(server.address);
+      const proxy = await startTcpProxy(new URL(server.url).host);
       proxy.holdAnswers();
       try {
         const problem = failed(await warehouses.put(targetOf(provider, `http://${proxy.address}`), written, SHORT_MS));
@@ -196,35 +181,28 @@ for (const provider of providerCases) {
       expect(succeeded(await head(written.key))).to.deep.include({ metadata: written.metadata });
     });
 
-    it('gives up at the deadline when there is no answer', async () => {
-      const silent = await startSilentServer();
-      try {
-        for (const work of [
-          () => warehouses.put(targetOf(provider, silent.url), object('a.jsonl'), SHORT_MS),
-          () => warehouses.head(targetOf(provider, silent.url), 'a.jsonl', SHORT_MS),
+    const late: [string, (response: ServerResponse) => void, detail: RegExp][] = [
+      ['there is no answer', () => undefined, /did not respond within 500 ms$/],
+      // Never silent for long and never done: only interim answers, one every 50 ms.
+      ['the answer keeps coming slowly', (response) => interimEvery(response, 50), /./],
+    ];
+    for (const [what, answer, detail] of late) {
+      it(`gives up at the deadline when ${what}`, async () => {
+        const port = await httpServer((request, response) => {
+          request.resume();
+          answer(response);
+        });
+        const url = `http://127.0.0.1:${port}`;
+        for (const result of [
+          await warehouses.put(targetOf(provider, url), object('a.jsonl'), SHORT_MS),
+          await warehouses.head(targetOf(provider, url), 'a.jsonl', SHORT_MS),
         ]) {
-          const problem = failed(await work());
+          const problem = failed(result);
           expect(problem).to.include({ kind: 'timeout', retryable: true });
-          expect(problem.detail).to.match(/did not respond within 500 ms$/);
+          expect(problem.detail).to.match(detail);
         }
-      } finally {
-        await silent.close();
-      }
-    });
-
-    it('gives up at the deadline when the answer keeps coming slowly', async () => {
-      const slow = await startSlowServer();
-      try {
-        for (const work of [
-          () => warehouses.put(targetOf(provider, slow.url), object('a.jsonl'), SHORT_MS),
-          () => warehouses.head(targetOf(provider, slow.url), 'a.jsonl', SHORT_MS),
-        ]) {
-          expect(failed(await work())).to.include({ kind: 'timeout', retryable: true });
-        }
-      } finally {
-        await slow.close();
-      }
-    });
+      });
+    }
 
     it('does not connect to an address that the guard refuses, given as a literal or behind a name', async () => {
       const guarded = createWarehouses({
@@ -237,11 +215,11 @@ for (const provider of providerCases) {
           ['http://store.example', 'store.example resolves to 169.254.169.254, which is'],
           [undefined, `${provider.publicHost} resolves to 169.254.169.254, which is`],
         ] as const) {
-          for (const work of [
-            () => guarded.put(targetOf(provider, url), object('a.jsonl'), DEADLINE_MS),
-            () => guarded.head(targetOf(provider, url), 'a.jsonl', DEADLINE_MS),
+          for (const result of [
+            await guarded.put(targetOf(provider, url), object('a.jsonl'), DEADLINE_MS),
+            await guarded.head(targetOf(provider, url), 'a.jsonl', DEADLINE_MS),
           ]) {
-            const problem = failed(await work());
+            const problem = failed(result);
             expect(problem).to.include({ kind: 'refused', retryable: false });
             expect(problem.detail).to.contain(what).and.to.contain('HOOKYARD_DELIVERY_ALLOW');
           }
@@ -253,20 +231,7 @@ for (const provider of providerCases) {
   });
 }
 
-/** Takes requests and says nothing. */
-const startSilentServer = (): Promise<Listening> => startTestServer(() => undefined);
-
-/** A server that is never silent for long and never done: only interim answers, one every 50 ms. */
-const startSlowServer = (): Promise<Listening> =>
-  startTestServer((response) => {
-    const again = setInterval(() => response.writeProcessing(), 50);
-    response.once('close', () => clearInterval(again));
-  });
-
-async function startTestServer(answer: (response: ServerResponse) => void): Promise<Listening> {
-  const server = createServer((request, response) => {
-    request.resume();
-    answer(response);
-  });
-  return listen(server);
+function interimEvery(response: ServerResponse, ms: number): void {
+  const again = setInterval(() => response.writeProcessing(), ms);
+  response.once('close', () => clearInterval(again));
 }

@@ -55,7 +55,7 @@ describe('look-ups of names', () => {
     const failure = (name: string) =>
       lookUp(name, 'org_1').then(
         () => null,
-        (error: NodeJS.ErrnoException) => error.code,
+        ({ code }: NodeJS.ErrnoException) => code,
       );
     const codes = await Promise.all(Array.from({ length: 8 }, (_, n) => failure(`hanging-${n}.example`)));
     expect(new Set(codes)).to.deep.equal(new Set(['EAI_AGAIN']));

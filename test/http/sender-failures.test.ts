@@ -36,9 +36,8 @@ describe('sender', () => {
       const sender = open({
         resolve: (hostname, callback) => void late.promise.then(() => resolveTo('127.0.0.1')(hostname, callback)),
       });
-      expect(asError(await sender.send(request(`http://localhost:${port}/late`, { timeoutMs: 150 })))).to.include(
-        timedOut,
-      );
+      const first = await sender.send(request(`http://localhost:${port}/late`, { timeoutMs: 150 }));
+      expect(asError(first)).to.include(timedOut);
       late.resolve();
       // The same destination afterwards: by then the late connection has been made too.
       asResponse(await sender.send(request(`http://localhost:${port}/next`)));
@@ -87,10 +86,8 @@ describe('sender', () => {
       expect(refused).to.include({ code: 'ECONNREFUSED', detail, retryable: true });
       expect(refused.exchange).to.include({ address: '127.0.0.1', port, reused: false });
       expect(stepsOf(refused.exchange)).to.deep.equal([]);
-      const byName = asError(
-        await open({ resolve: resolveTo('127.0.0.1', '::1') }).send(request(`http://localhost:${port}`)),
-      );
-      expect(byName.detail).to.equal(detail);
+      const named = open({ resolve: resolveTo('127.0.0.1', '::1') });
+      expect(asError(await named.send(request(`http://localhost:${port}`))).detail).to.equal(detail);
     });
 
     it('names the host that cannot be resolved', async () => {
@@ -145,9 +142,8 @@ describe('sender', () => {
 
     it('tells a server that does not speak it', async () => {
       const port = await httpServer((_req, res) => res.end());
-      expect(asError(await open().send(request(`https://127.0.0.1:${port}`))).detail).to.match(
-        /^The TLS connection to 127\.0\.0\.1 failed: /,
-      );
+      const error = asError(await open().send(request(`https://127.0.0.1:${port}`)));
+      expect(error.detail).to.match(/^The TLS connection to 127\.0\.0\.1 failed: /);
     });
 
     it('verifies the host name of the URL, not the address', async () => {

@@ -37,18 +37,6 @@ describe('sender', () => {
       }
     });
 
-    it('does not follow redirects', async () => {
-      let requests = 0;
-      const port = await httpServer((_req, res) => {
-        requests += 1;
-        res.writeHead(307, { Location: '/elsewhere' }).end();
-      });
-      const result = asResponse(await open().send(request(`http://127.0.0.1:${port}/`)));
-      expect(result).to.include({ statusCode: 307 });
-      expect(result.headers.location).to.equal('/elsewhere');
-      expect(requests).to.equal(1);
-    });
-
     it('takes an interim response for no answer', async () => {
       const answers =
         'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok';

@@ -3,12 +3,11 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { expect } from 'chai';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
-import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
-import type { StoreProblem } from '../../outbound/warehouses/store.ts';
+import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
 import { type Listening, listen } from '../support/servers/listen.ts';
 import { until } from '../support/until.ts';
 import { type Answer, answers, gcs } from '../support/warehouse/warehouse-answers.ts';
-import { type ProviderCase, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
+import { caseOf, failed, type ProviderCase, providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 describe('errors of object stores', () => {
   let warehouses: Warehouses;
@@ -37,19 +36,11 @@ describe('errors of object stores', () => {
     await listening.close();
   });
 
-  const caseOf = (type: ProviderCase['type']): ProviderCase => {
-    const found = providerCases.find((provider) => provider.type === type);
-    if (found === undefined) throw new Error(`no ${type}`);
-    return found;
-  };
+  const r2 = (config: object) => ({ ...caseOf('r2'), config: () => ({ ...config }) });
   const object = { key: 'a.jsonl', body: Buffer.from('{}\n'), contentType: 'application/x-ndjson', metadata: {} };
   const put = (type: ProviderCase['type'], id?: string) =>
     warehouses.put({ ...targetOf(caseOf(type), url), ...(id === undefined ? {} : { id }) }, object, 30_000);
   const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
-  const failed = (result: StoreResult<unknown>): StoreProblem => {
-    if (result.ok) throw new Error('it did not fail');
-    return result;
-  };
 
   for (const [type, given, kind, words] of answers) {
     const retryable = given.status >= 500 || given.status === 429;
@@ -111,7 +102,7 @@ describe('errors of object stores', () => {
   });
 
   it('names what R2 lacks, in the config and in the environment', async () => {
-    const target = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });
+    const target = targetOf(r2({ bucket: 'events' }));
     expect(failed(await warehouses.put(target, object, 30_000))).to.deep.include({
       kind: 'settings',
       retryable: false,
@@ -126,14 +117,11 @@ describe('errors of object stores', () => {
     const access = operatorAccess({ HOOKYARD_WAREHOUSE_IDENTITY: ['acme:r2:events'] }, env);
     const others = createWarehouses({ allow: ['127.0.0.1'], access });
     try {
-      const own = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });
+      const own = targetOf(r2({ bucket: 'events' }));
       expect(await others.put(own, object, 30_000)).to.deep.include({ ok: true });
       expect(requests[0]).to.match(/^PUT AWS4-HMAC-SHA256 Credential=operator\/\d{8}\/auto\//);
-      const foreign = targetOf({
-        ...caseOf('r2'),
-        config: () => ({ bucket: 'events', endpoint: 'http://127.0.0.1:1' }),
-      });
-      const elsewhere = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'archive' }) });
+      const foreign = targetOf(r2({ bucket: 'events', endpoint: 'http://127.0.0.1:1' }));
+      const elsewhere = targetOf(r2({ bucket: 'archive' }));
       for (const target of [foreign, elsewhere])
         for (const call of [others.put(target, object, 30_000), others.begin(target, object, 30_000)])
           expect(failed(await call)).to.deep.include({ kind: 'settings', retryable: false });

@@ -4,7 +4,7 @@ import { createSender } from '../../outbound/http/sender.ts';
 import { type Resolve, systemResolve } from '../../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { request } from '../http/senders.ts';
-import { providerCases, targetOf } from '../support/warehouse/warehouse-targets.ts';
+import { caseOf, targetOf } from '../support/warehouse/warehouse-targets.ts';
 
 export interface CallOptions {
   allow?: string[];
@@ -46,9 +46,8 @@ const sender: Caller = {
 };
 
 /** Uploads and test uploads. */
-const warehouses: Caller[] = ['s3', 'r2', 'gcs', 'azure_blob'].map((type) => {
-  const provider = providerCases.find((each) => each.type === type);
-  if (provider === undefined) throw new Error(`there is no case for ${type}`);
+const warehouses: Caller[] = (['s3', 'r2', 'gcs', 'azure_blob'] as const).map((type) => {
+  const provider = caseOf(type);
   return {
     name: `uploads to ${type}`,
     open({ allow = ['127.0.0.1'], resolve = systemResolve, timeoutMs = DEADLINE_MS } = {}) {

@@ -6,14 +6,13 @@ import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import { resolveTo } from '../http/senders.ts';
 import { closeAll, httpServer, socketServer } from '../http/servers.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { serviceAccountKey } from '../support/warehouse/object-stores.ts';
-import { Records } from '../support/records.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { withEnvironment } from '../support/programs/environment.ts';
 import { until } from '../support/until.ts';
+import { caseOf, targetOf } from '../support/warehouse/warehouse-targets.ts';
 import { callers } from './outbound-callers.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 /** Literals that lead to this machine, or to where only machines of a cloud may ask. */
 const FORBIDDEN_HOSTS = [
@@ -118,7 +117,9 @@ for (const caller of callers) {
       });
       expect(await client.call(`http://rebind.example:${port}`)).to.include({ refused: false });
       expect({ requests, lookups }).to.deep.equal({ requests: 1, lookups: 1 });
-      expect(await client.call(`http://rebind.example:${port}`)).to.include({ refused: true });
+      const again = await client.call(`http://rebind.example:${port}`);
+      expect(again).to.include({ refused: true });
+      expect(again.message).to.match(/rebind\.example resolves to 127\.0\.0\.2, which is a loopback address/);
       expect({ requests, lookups }).to.deep.equal({ requests: 1, lookups: 2 });
       await client.close();
     });
@@ -183,14 +184,7 @@ describe('Network out: credentials that name addresses', () => {
       request.resume().on('end', () => response.end('{}'));
     });
     const warehouses = createWarehouses({ allow: ['127.0.0.1'] });
-    const target = {
-      id: 'dst_wh_token',
-      version: 1,
-      organizationId: 'org_acme',
-      organization: 'acme',
-      type: 'gcs' as const,
-      config: { ...parsed, endpoint: `http://127.0.0.1:${port}` },
-    };
+    const target = targetOf(caseOf('gcs'), undefined, { ...parsed, endpoint: `http://127.0.0.1:${port}` });
     await warehouses.put(target, { key: 'a', body: Buffer.from('a'), contentType: 'text/plain', metadata: {} }, 10_000);
     await warehouses.close();
     expect(received).to.have.length(1);
@@ -211,9 +205,8 @@ describe('Network out: credentials that name addresses', () => {
   for (const [what, members] of others) {
     it(`are refused when they are ${what}`, () => {
       const serviceAccountText = JSON.stringify({ ...key, ...members });
-      expect(
-        warehouseConfigSchemas.gcs.safeParse({ ...config, serviceAccountKey: serviceAccountText }).success,
-      ).to.equal(false);
+      const parsed = warehouseConfigSchemas.gcs.safeParse({ ...config, serviceAccountKey: serviceAccountText });
+      expect(parsed.success).to.equal(false);
     });
   }
 });
@@ -236,11 +229,8 @@ describe('Network out: the API', () => {
       { type: 'azure_blob', config: { accountName: 'events', accountKey: 'YQ==', containerName: 'events', endpoint } },
     ];
     for (const fields of destinations) {
-      const made = await api.create<{ id: string; warnings?: string[] }>('/api/destinations', {
-        ...{ name: 'Inside', ...fields },
-      });
-      if ('url' in fields) expect(made.warnings).to.have.length(1);
-      const { id } = made;
+      const { id, warnings } = await api.create('/api/destinations', { name: 'Inside', ...fields });
+      if ('url' in fields) expect(warnings).to.have.length(1);
       const result = await api.post(`/api/destinations/${id}/test`);
       expect(result).to.include({ success: false });
       expect(result.error, JSON.stringify(fields)).to.match(/(loopback|link-local) address.*HOOKYARD_DELIVERY_ALLOW/);
@@ -249,34 +239,25 @@ describe('Network out: the API', () => {
 });
 
 describe('Network out: with proxies in the environment', () => {
-  let testInstance: OwnHookyard;
-  const receiver = useReceiver();
   let connections = 0;
-
+  let proxy = 0;
   before(async () => {
-    const proxy = await socketServer((socket) => {
+    proxy = await socketServer((socket) => {
       connections += 1;
       socket.destroy();
     });
-    testInstance = await startHookyard(undefined, hostileEnvironment(proxy));
-    await testInstance.startWorker();
   });
-  after(async () => {
-    await testInstance?.close();
-    await closeAll();
-  });
+  const settings = () => hostileEnvironment(proxy);
+  const { testInstance, records, receiver } = useHookyard({ settings, workers: [{}] });
+  after(closeAll);
 
   it('reaches PostgreSQL, Temporal and destinations directly', async () => {
-    await until(
-      'the API to reach both',
-      async () => (await testInstance.client.request('GET', '/readyz?deep')).status === 200,
-    );
+    const deep = () => testInstance.client.request('GET', '/readyz?deep');
+    await until('the API to reach both', async () => (await deep()).status === 200);
     const endpoint = receiver.endpoint(200);
-    const records = new Records(testInstance);
     const { destination } = await records.deliver(endpoint.url, '{"a":1}', 'delivered');
-    expect(await testInstance.client.post(`/api/destinations/${destination.id}/test`, {})).to.include({
-      success: true,
-    });
+    const tested = await testInstance.client.post(`/api/destinations/${destination.id}/test`, {});
+    expect(tested).to.include({ success: true });
     expect(endpoint.requests).to.have.length(2);
     expect(connections).to.equal(0);
   });

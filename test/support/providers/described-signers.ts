@@ -2,19 +2,15 @@
 // `verificationConfig` that describes it.
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import type { Json } from '../api-client.ts';
-import type { Message, SentMessage } from './signer.ts';
+import { type Message, type SentMessage, seconds, shared, type Signer } from './signer.ts';
 import { tokenOf } from './published-signers.ts';
 
-export interface DescribedSigner {
+export interface DescribedSigner extends Pick<Signer, 'seconds' | 'covers'> {
   /** What the owner enters, but for the secret. */
   config: Json & { type: string };
   /** Undefined: the sender publishes its keys. */
   secret: () => { secret: string | undefined; key: string | KeyObject };
   sign: (message: Message, key: string | KeyObject) => SentMessage;
-  /** For how many seconds the signed time is good; absent: none is signed. */
-  seconds?: number;
-  /** What changes the signature; by default the body. */
-  covers?: 'address' | 'nothing';
   /** Those that are refused when they come twice, are missing or empty. */
   headers: readonly string[];
 }
@@ -22,10 +18,6 @@ export interface DescribedSigner {
 export const JWKS_ADDRESS = 'issuer.example.com/keys';
 const AUDIENCE = 'urn:shop';
 
-const shared = () => {
-  const secret = randomBytes(20).toString('hex');
-  return { secret, key: secret };
-};
 const pair = (keys: { publicKey: KeyObject; privateKey: KeyObject }, format: 'pem' | 'der' | 'raw') => {
   const der = keys.publicKey.export({ format: 'der', type: 'spki' });
   const secret = {
@@ -35,7 +27,6 @@ const pair = (keys: { publicKey: KeyObject; privateKey: KeyObject }, format: 'pe
   }[format]();
   return { secret, key: keys.privateKey };
 };
-const seconds = ({ nowMs }: Message) => String(Math.floor(nowMs / 1000));
 const hash = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 const bodyOf = ({ body }: Message, ...before: string[]) => Buffer.concat([Buffer.from(before.join('')), body]);
 

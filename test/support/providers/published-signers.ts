@@ -49,7 +49,8 @@ export function tokenOf(header: object, claims: object, key: KeyObject): string 
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-function everyByte(body: Buffer): Buffer[] {
+/** Each byte changed, one more and one less, and none. */
+export function everyByte(body: Buffer): Buffer[] {
   const flipped = [...body.keys()].map((at) => {
     const changed = Buffer.from(body);
     changed.writeUInt8(changed.readUInt8(at) ^ 1, at);

@@ -2,7 +2,9 @@
 // looks like.
 import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import type { WarehouseTarget } from '../../../outbound/warehouses/index.ts';
+import { expect } from 'chai';
+import type { StoreResult, WarehouseTarget } from '../../../outbound/warehouses/index.ts';
+import type { StoreProblem } from '../../../outbound/warehouses/store.ts';
 import { type WarehouseType, warehouseConfigSchemas } from '../../../core/warehouse/config.ts';
 import * as stores from './object-stores.ts';
 
@@ -102,6 +104,12 @@ export const providerCases: ProviderCase[] = [
     publicHost: `${stores.AZURE_ACCOUNT}.blob.core.windows.net`,
   },
 ];
+
+export const caseOf = (type: WarehouseType): ProviderCase =>
+  providerCases.find((each) => each.type === type) ?? expect.fail(`no ${type}`);
+
+export const failed = (result: StoreResult<unknown>): StoreProblem =>
+  result.ok ? expect.fail('it did not fail') : result;
 
 const serviceAccountKey = stores.serviceAccountKey();
 
