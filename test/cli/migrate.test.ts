@@ -6,16 +6,11 @@ import { SCHEMA } from '../../db/schema/migrate.ts';
 import { createClient } from '../support/api-client.ts';
 import { commandLine } from '../support/programs/cli.ts';
 import { problemsIn } from '../support/telemetry/log-lines.ts';
-import { createDatabase } from '../support/database/own-database.ts';
+import { type CreatedDatabase, createDatabase } from '../support/database/own-database.ts';
 import { runToEnd, startService } from '../support/service.ts';
-import { useMade } from '../support/use-hookyard.ts';
 
 describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', () => {
-  const database = useMade(
-    'an empty database',
-    () => createDatabase(`migrate_check_${process.pid}`),
-    ({ drop }) => drop(),
-  );
+  let database: CreatedDatabase;
   // It asks no service.
   const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });
   const run = (...args: string[]) => cli.run(['migrate', ...args], { env: { DATABASE_URL: database.databaseUrl } });
@@ -25,6 +20,11 @@ describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', () => {
     HOOKYARD_MIGRATE: 'off',
     HOOKYARD_API_KEY: newToken(),
   });
+
+  before(async () => {
+    database = await createDatabase(`migrate_check_${process.pid}`);
+  });
+  after(() => database?.drop());
 
   it('names what an empty database lacks and ends with 1, and changes nothing', async () => {
     for (let times = 0; times < 2; times += 1) {

@@ -2,19 +2,17 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { clientWith, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type AuditRecord, auditRecordsOf } from '../support/organizations/audit-log.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { wholeDatabase } from '../support/organizations/whole-database.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useMade } from '../support/use-hookyard.ts';
 
 describe('The audit log, read', () => {
   const { testInstance } = useHookyard({});
-  let organization: TestOrganization;
-  before(async () => {
-    // Without a worker, so that no row changes by itself.
-    organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
-  });
+  const newOrganization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  // Without a worker, so that no row changes by itself.
+  const organization = useMade('an organization', newOrganization);
 
   async function recordsOfOrganization(id: string): Promise<AuditRecord[]> {
     const { rows } = await testInstance.pool.query('select * from audit_records where organization_id = $1', [id]);
@@ -24,28 +22,14 @@ describe('The audit log, read', () => {
   describe('in the database', () => {
     it('holds names of members and no values', async () => {
       const secret = 'quince-marmalade-0123456789';
+      const unknown = { [`${secret}-unknown`]: secret };
+      const verificationConfig = { type: 'github', secret, ...unknown };
+      const source = { name: `${secret} name`, slug: 'named-members', verificationConfig, ...unknown };
+      const auth = { authType: 'bearer', authConfig: { token: secret } };
+      const headers = { [`X-${secret}`]: secret };
       const requests = [
-        [
-          'POST',
-          `${organization.base}/sources`,
-          {
-            name: `${secret} name`,
-            slug: 'named-members',
-            verificationConfig: { type: 'github', secret, [`${secret}-unknown`]: 1 },
-            [`${secret}-unknown`]: secret,
-          },
-        ],
-        [
-          'POST',
-          '/api/destinations',
-          {
-            name: secret,
-            url: `https://${secret}.example`,
-            headers: { [`X-${secret}`]: secret },
-            authType: 'bearer',
-            authConfig: { token: secret },
-          },
-        ],
+        ['POST', `${organization.base}/sources`, source],
+        ['POST', '/api/destinations', { name: secret, url: `https://${secret}.example`, headers, ...auth }],
         ['POST', '/api/routes', { name: secret, sourceId: secret, destinationIds: [secret] }],
         ['DELETE', `/api/routes/${secret}`, undefined],
       ] as const;
@@ -64,40 +48,26 @@ describe('The audit log, read', () => {
       const read = async (path: string) => {
         const answer = await organization.api.request('GET', path);
         expect(answer.status, path).to.equal(200);
-        return (await auditRecordsOf(testInstance.pool, answer)).map(({ action, recordIds }) => ({
-          action,
-          recordIds,
-        }));
+        return (await auditRecordsOf(testInstance.pool, answer)).map(({ action, recordIds }) => [action, recordIds]);
       };
       const events = `${organization.base}/events`;
-      expect(await read(`${events}/${event}/payload`)).to.deep.equal([
-        { action: 'getEventPayload', recordIds: [event] },
-      ]);
-      expect(await read(`${events}/${event}?includePayload=true`)).to.deep.equal([
-        { action: 'getEvent', recordIds: [event] },
-      ]);
-      expect(await read(`${events}?search=hidden`)).to.deep.equal([{ action: 'listEvents', recordIds: [] }]);
       const refusals = `${organization.base}/sources/${source.id}/refusals`;
-      expect(await read(`${refusals}?includePayload=true`)).to.deep.equal([
-        { action: 'listRefusals', recordIds: [source.id] },
-      ]);
+      for (const [path, action, recordIds] of [
+        [`${events}/${event}/payload`, 'getEventPayload', [event]],
+        [`${events}/${event}?includePayload=true`, 'getEvent', [event]],
+        [`${events}?search=hidden`, 'listEvents', []],
+        [`${refusals}?includePayload=true`, 'listRefusals', [source.id]],
+      ] as const)
+        expect(await read(path), path).to.deep.equal([[action, recordIds]]);
       const exported = await read('/api/destinations/export?includeSensitive=true');
-      expect(exported.map(({ action }) => action)).to.deep.equal(['exportDestinations']);
-      const others = [
-        events,
-        `${events}/${event}`,
-        refusals,
-        '/api/destinations/export',
-        '/api/audit',
-        '/api/api-keys',
-      ];
-      for (const path of others) {
+      expect(exported.map(([action]) => action)).to.deep.equal(['exportDestinations']);
+      const others = ['/api/destinations/export', '/api/audit', '/api/api-keys'];
+      for (const path of [events, `${events}/${event}`, refusals, ...others])
         expect(await read(path), path).to.be.empty;
-      }
     });
 
     it('has reads that show the token of an ingest address, and no other reads of sources', async () => {
-      const owner = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      const owner = await newOrganization();
       const source = await makeSource(owner, { ingestToken: 'required' });
       const open = await makeSource(owner);
       const paths = [`${owner.base}/sources`, `${owner.base}/sources/${source.id}`, `${owner.base}/sources/${open.id}`];
@@ -112,8 +82,7 @@ describe('The audit log, read', () => {
         [{ action: 'getSource', recordIds }],
         [],
       ]);
-      const { token } = await owner.api.create<{ token: string }>('/api/api-keys', { name: 'R', scopes: ['read'] });
-      expect(await read(createClient(owner.api.url, token))).to.deep.equal([[], [], []]);
+      expect(await read(await clientWith(owner, 'read'))).to.deep.equal([[], [], []]);
     });
 
     it('has the repeat of a request that showed a new key', async () => {
@@ -140,15 +109,14 @@ describe('The audit log, read', () => {
     });
 
     it('has the first of many equal refusals in a minute, and every change', async () => {
-      const flooding = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      const flooding = await newOrganization();
       const path = `${flooding.base}/sources`;
       for (let n = 0; n < 30; n += 1) expectInvalid(await flooding.api.request('POST', path, {}), 'name');
       for (let n = 0; n < 30; n += 1) {
         expectError(await flooding.api.request('DELETE', `${path}/src_${n}`), 404, 'RESOURCE_NOT_FOUND');
       }
       for (let n = 0; n < 5; n += 1) await makeSource(flooding);
-      const { token } = await flooding.api.create<{ token: string }>('/api/api-keys', { name: 'Another' });
-      await createClient(flooding.api.url, token).request('POST', path, {});
+      await (await clientWith(flooding, 'read', 'write')).request('POST', path, {});
       const records = await recordsOfOrganization(flooding.id);
       const count = (action: string, outcome: string) =>
         records.filter((record) => record.action === action && record.outcome === outcome).length;
@@ -184,7 +152,7 @@ describe('The audit log, read', () => {
     let filter: { id: string };
     let route: { id: string };
     before(async () => {
-      other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      other = await newOrganization();
       filter = await other.api.create('/api/filters', { name: 'F', conditions: [{ field: 'a', operator: 'exists' }] });
       await other.api.patch(`/api/filters/${filter.id}`, { description: 'changed' });
       const source = await makeSource(other);

@@ -1,15 +1,17 @@
 // Nobody changes the audit log, and only retention shortens it.
 import { expect } from 'chai';
 import { forgetAuditRecords } from '../../db/organizations/audit.ts';
-import { createPool } from '../../db/connections/pool.ts';
 import { makeSource } from '../support/api-records.ts';
 import { createOrganization } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { late, useHookyard, usePool } from '../support/use-hookyard.ts';
 import { removeOrganization } from '../support/rows.ts';
 
 describe('The audit log, once written', () => {
   const { testInstance } = useHookyard({});
+  const servicesUrl = late(() => ({ databaseUrl: asServices(testInstance.databaseUrl) }));
+  // One connection, which keeps what is set on it.
+  const services = usePool(servicesUrl, { max: 1 });
   before(async () => {
     await makeSource(await createOrganization({ service: testInstance.api, pool: testInstance.pool }));
   });
@@ -30,10 +32,7 @@ describe('The audit log, once written', () => {
       it(`for ${what}, also of the service itself`, async () => {
         const { rows: before } = await testInstance.pool.query('select count(*) as n from audit_records');
         expect(Number(before[0].n)).to.be.greaterThan(0);
-        const error = await testInstance.pool.query(statement).then(
-          () => null,
-          (reason: unknown) => reason,
-        );
+        const error: unknown = await testInstance.pool.query(statement).catch((reason: unknown) => reason);
         expect(error).to.have.property('code').that.is.oneOf(['42501', '22023']);
         const { rows: after } = await testInstance.pool.query('select count(*) as n from audit_records');
         expect(after).to.deep.equal(before);
@@ -72,11 +71,6 @@ describe('The audit log, once written', () => {
     });
 
     it('for the role of the services, whatever it says', async () => {
-      const services = createPool(asServices(testInstance.databaseUrl), {
-        max: 1,
-        statementTimeoutMs: 10_000,
-        onError: () => {},
-      });
       const tries = [
         'delete from audit_records',
         `update audit_records set outcome = 'done'`,
@@ -85,23 +79,19 @@ describe('The audit log, once written', () => {
         'drop function forget_audit_records',
         'select forget_audit_records(0, 1000)',
       ];
-      try {
-        await services.query(`set hookyard.forgets_audit = 'on'`);
-        for (const statement of tries) {
-          const error = await services.query(statement).catch((reason: unknown) => reason);
-          expect(error, statement).to.have.property('code').that.is.oneOf(['42501', '22023']);
-        }
-        await forgetAuditRecords(services, 90);
-        // A deletion that is taken back would let the records be forgotten.
-        const { id } = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
-        await services.query('update organizations set deleted_at = now() where id = $1', [id]);
-        const back = await services
-          .query('update organizations set deleted_at = null where id = $1', [id])
-          .catch((reason: unknown) => reason);
-        expect(back).to.have.property('code', '42501');
-      } finally {
-        await services.end();
-      }
+      const refusal = (...query: [statement: string, values?: unknown[]]) =>
+        services.query(...query).catch((reason: unknown) => reason);
+      await services.query(`set hookyard.forgets_audit = 'on'`);
+      for (const statement of tries)
+        expect(await refusal(statement), statement)
+          .to.have.property('code')
+          .that.is.oneOf(['42501', '22023']);
+      await forgetAuditRecords(services, 90);
+      // A deletion that is taken back would let the records be forgotten.
+      const { id } = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      await services.query('update organizations set deleted_at = now() where id = $1', [id]);
+      const back = await refusal('update organizations set deleted_at = null where id = $1', [id]);
+      expect(back).to.have.property('code', '42501');
     });
   });
 });

@@ -4,12 +4,10 @@ import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { targets } from '../support/requests/right-bodies.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/organizations/audit-log.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeTenantRecords, type TenantRecords } from '../support/organizations/tenant-records.ts';
 import { OF_PATH, operations } from '../support/organizations/tenant-requests.ts';
 import { wholeDatabase } from '../support/organizations/whole-database.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useOrganization } from '../support/use-hookyard.ts';
 
 const SIGN_IN = '/api/auth/sign-in';
 // They only threads.
@@ -20,8 +18,9 @@ const changes = operations().filter(
 );
 
 describe('The audit log', () => {
-  const { testInstance } = useHookyard({});
-  let organization: TestOrganization;
+  const { testInstance, receiver } = useHookyard({});
+  // Without a worker, so that no row changes by itself.
+  const organization = useOrganization(() => ({ service: testInstance.api, pool: testInstance.pool }));
   let own: TenantRecords;
   /** What no route uses, so that it can be deleted. */
   const unused: Record<string, string> = {};
@@ -30,8 +29,6 @@ describe('The audit log', () => {
   /** Of a sign-in link: still good when it could not be exchanged. */
   let code: string;
   before(async () => {
-    // Without a worker, so that no row changes by itself.
-    organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
     own = await makeTenantRecords(organization, 'auditedbakery');
     const bodies = {
       filters: { conditions: [{ field: 'a', operator: 'exists' }] },
@@ -99,25 +96,16 @@ describe('The audit log', () => {
     }
 
     it('nothing is sent', async () => {
-      const receiver = await startReceiver();
-      try {
-        const endpoint = receiver.endpoint();
-        const { rows } = await testInstance.pool.query<{ url: string }>('select url from destinations where id = $1', [
-          own.destination[0],
-        ]);
-        const point = (to: string | undefined) =>
-          testInstance.pool.query('update destinations set url = $2, version = version + 1 where id = $1', [
-            own.destination[0],
-            to,
-          ]);
-        await point(endpoint.url);
-        const answer = await organization.api.request('POST', `/api/destinations/${own.destination[0]}/test`);
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(500);
-        expect(endpoint.requests).to.have.length(0);
-        await point(rows[0]?.url);
-      } finally {
-        await receiver.close();
-      }
+      const endpoint = receiver.endpoint();
+      const [id] = own.destination;
+      const { rows } = await testInstance.pool.query('select url from destinations where id = $1', [id]);
+      const point = (to: string) =>
+        testInstance.pool.query('update destinations set url = $2, version = version + 1 where id = $1', [id, to]);
+      await point(endpoint.url);
+      const answer = await organization.api.request('POST', `/api/destinations/${id}/test`);
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(500);
+      expect(endpoint.requests).to.have.length(0);
+      await point(rows[0].url);
     });
 
     it('payloads and secrets are not read', async () => {
@@ -170,10 +158,7 @@ describe('The audit log', () => {
         name: 'Same transaction',
         conditions: [{ field: 'a', operator: 'exists' }],
       });
-      for (const [table, record] of [
-        ['sources', source.id],
-        ['filters', id],
-      ] as const) {
+      for (const [table, record] of Object.entries({ sources: source.id, filters: id })) {
         const { rows } = await testInstance.pool.query(
           `select r.xmin = a.xmin as same from ${table} r join audit_records a on a.record_ids @> array[r.id] where r.id = $1`,
           [record],

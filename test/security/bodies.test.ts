@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { BodyMemory, bufferedBytes } from '../../api/http/receive-body.ts';
-import { makeSource, type SourceRecord } from '../support/api-records.ts';
+import { makeSource } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/attacks/heap.ts';
 import { send } from '../support/requests/http-client.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { useMade, useOrganization, useService } from '../support/use-hookyard.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -16,24 +16,10 @@ const ROOM = 16 * MEBIBYTE;
 const BOMB_BYTES = 100 * MEBIBYTE;
 
 describe('Bodies', () => {
-  let service: Service;
-  let organization: TestOrganization;
-  let source: SourceRecord;
-
-  before(async () => {
-    service = await startService('api', {
-      ...INSPECTED,
-      HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD),
-      tuning: { bufferedBytes: ROOM },
-    });
-    organization = await createOrganization({ service });
-    source = await makeSource(organization);
-  });
-  after(() => service.stop());
-
-  const path = ({ slug }: SourceRecord) => `/ingest/${organization.slug}/${slug}`;
-  const post = (to: SourceRecord, body: Buffer, headers: Record<string, string> = {}) =>
-    send('POST', service.url + path(to), { 'content-type': 'application/json', ...headers }, body);
+  const limits = { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD), tuning: { bufferedBytes: ROOM } };
+  const service = useService('api', { ...INSPECTED, ...limits });
+  const organization = useOrganization(() => ({ service }));
+  const source = useMade('a source', () => makeSource(organization));
 
   describe('that are compressed', () => {
     const bomb = Buffer.alloc(BOMB_BYTES, ' ');
@@ -47,7 +33,8 @@ describe('Bodies', () => {
       it(`are stored as they came, a ${coding} bomb too`, async () => {
         const bytes = compress(bomb);
         const before = await heldBytes(service);
-        const answer = await post(source, bytes, { 'content-type': 'application/x-bomb', 'content-encoding': coding });
+        const headers = { 'content-type': 'application/x-bomb', 'content-encoding': coding };
+        const answer = await send('POST', `${service.url}/ingest/${organization.slug}/${source.slug}`, headers, bytes);
         expect(answer.status).to.equal(200);
         const events = `${service.url}${organization.base}/events/${String(answer.body.eventId)}`;
         const authorization = { authorization: `Bearer ${organization.token}` };

@@ -6,33 +6,22 @@ import { randomBytes } from 'node:crypto';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/servers/quiet-temporal.ts';
-import { Records } from '../support/records.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const read = (name: string) => readFileSync(join(project, name), 'utf8');
 /** Names of what must never be given a value that is built in. */
 const SECRET_NAME = /KEY|SECRET|PASSWORD|PWD|TOKEN|DATABASE_URL|SMTP_URL/;
 
+/** What is looked at of each. */
 interface Service {
   build?: string;
-  image?: string;
-  user?: string;
-  privileged?: boolean;
   read_only?: boolean;
   cap_drop?: string[];
-  cap_add?: string[];
   security_opt?: string[];
   tmpfs?: string[];
-  volumes?: string[];
-  ports?: string[];
-  network_mode?: string;
   environment?: Record<string, string>;
-  healthcheck?: { test: string[] };
-  mem_limit?: string;
-  stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
 }
 
@@ -99,26 +88,17 @@ describe('docker-compose.yml', () => {
 });
 
 describe('both roles, where nothing may be written', () => {
-  let testInstance: OwnHookyard;
-  const receiver = useReceiver();
-  before(async () => {
-    // The image brings the bundle of the workflows.
-    await bundleWorkflows(quietLogger);
-    testInstance = await startHookyard(undefined, {
-      HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-      HOOKYARD_DATA_DIR: '/proc/no-such-folder',
-      // Node's permission model: reading, threads and native modules, but no writing (Node documentation,
-      // "Permissions").
-      NODE_OPTIONS: '--permission --allow-fs-read=* --allow-worker --allow-addons --allow-wasi',
-    });
-    await testInstance.startWorker();
-  });
-  after(async () => {
-    await testInstance?.close();
-  });
+  // The image brings the bundle of the workflows.
+  before(() => bundleWorkflows(quietLogger));
+  const settings = {
+    HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    HOOKYARD_DATA_DIR: '/proc/no-such-folder',
+    // Node's permission model: reading, threads and native modules, but no writing (Node documentation, "Permissions").
+    NODE_OPTIONS: '--permission --allow-fs-read=* --allow-worker --allow-addons --allow-wasi',
+  };
+  const { testInstance, records, receiver } = useHookyard({ settings, workers: [{}] });
 
   it('deliver, transform and end in order', async () => {
-    const records = new Records(testInstance);
     const endpoint = receiver.endpoint();
     const { id: transformId } = await testInstance.client.create('/api/transforms', {
       ...{ name: 'T', type: 'jsonata', code: '{"changed": true}' },

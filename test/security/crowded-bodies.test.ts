@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useService } from '../support/use-hookyard.ts';
 import { openConnection, type RawConnection } from './raw-connection.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -15,27 +16,28 @@ const STALLED = MAX_PAYLOAD - 100 * 1024;
 const TURNS = 100;
 
 describe('Bodies that are many', () => {
-  let service: Service;
-  let organization: TestOrganization;
+  const limits = { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD), tuning: { bufferedBytes: ROOM } };
+  const service = useService('api', limits);
+  const organization = useOrganization(() => ({ service }));
   const stalled: RawConnection[] = [];
-  before(async () => {
-    service = await startService('api', {
-      HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD),
-      tuning: { bufferedBytes: ROOM },
-    });
-    organization = await createOrganization({ service });
-  });
   afterEach(() => {
     for (const { socket } of stalled.splice(0)) socket.destroy();
   });
-  after(() => service.stop());
+  const connected = async (from?: string) => {
+    const connection = await openConnection(Number(new URL(service.url).port), { from });
+    stalled.push(connection);
+    return connection;
+  };
 
   const path = ({ webhookUrl }: SourceRecord) => new URL(webhookUrl).pathname;
   const post = (to: SourceRecord, bytes: number) =>
     send('POST', service.url + path(to), { 'content-type': 'application/octet-stream' }, randomBytes(bytes));
 
   /** Sources that have had a webhook, so that the next one of each is let in without a look into the database. */
-  async function sources(count: number, of = () => Promise.resolve(organization)): Promise<SourceRecord[]> {
+  async function sources(
+    count: number,
+    of = async (): Promise<TestOrganization> => organization,
+  ): Promise<SourceRecord[]> {
     const made: SourceRecord[] = [];
     for (let number = 0; number < count; number += 1) made.push(await makeSource(await of()));
     for (const source of made) expect((await post(source, 1)).status).to.equal(200);
@@ -44,8 +46,7 @@ describe('Bodies that are many', () => {
 
   /** Begins a webhook of the largest size and sends so much of it; resolves when the server has read that. */
   async function stall(to: SourceRecord, bytes: number, from = '127.0.0.2'): Promise<RawConnection> {
-    const connection = await openConnection(Number(new URL(service.url).port), { from });
-    stalled.push(connection);
+    const connection = await connected(from);
     const length = `Content-Length: ${MAX_PAYLOAD}`;
     connection.socket.write(`POST ${path(to)} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${length}\r\n\r\n`);
     await until('the server to ask for the body', () => connection.answers()[0]?.status === 100);
@@ -87,8 +88,7 @@ describe('Bodies that are many', () => {
     const [source, other] = (await sources(2)) as [SourceRecord, SourceRecord];
     await stall(source, STALLED);
     await stall(other, MEBIBYTE / 2);
-    const connection = await openConnection(Number(new URL(service.url).port), { from: '127.0.0.2' });
-    stalled.push(connection);
+    const connection = await connected('127.0.0.2');
     connection.socket.write(`POST ${path(other)} HTTP/1.1\r\nHost: a\r\nContent-Length: ${MEBIBYTE}\r\n\r\n`);
     connection.socket.write(Buffer.alloc(MEBIBYTE));
     const refused = await until('the answer', () => connection.answers()[0]);
@@ -110,8 +110,7 @@ describe('Bodies that are many', () => {
 
   it('count by what they cost: many small pieces are more than their bytes', async () => {
     const [source] = (await sources(1)) as [SourceRecord];
-    const connection = await openConnection(Number(new URL(service.url).port));
-    stalled.push(connection);
+    const connection = await connected();
     const head = `POST ${path(source)} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`;
     connection.socket.write(head + '1\r\na\r\n'.repeat(100_000));
     const answer = await until('the refusal', () => connection.answers()[0]);

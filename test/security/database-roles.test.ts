@@ -50,11 +50,8 @@ describe('the role of the services', () => {
   });
 
   const refused = async (statement: string, code = '42501') => {
-    const error = await runtime.query(statement).then(
-      () => null,
-      (reason: { code?: string }) => reason,
-    );
-    expect(error?.code, statement).to.equal(code);
+    const error: unknown = await runtime.query(statement).catch((reason: unknown) => reason);
+    expect(error, statement).to.have.property('code', code);
   };
 
   it('cannot change the schema', async () => {
@@ -138,11 +135,8 @@ describe('the role of the services', () => {
         `select count(*)::int as events from pg_inherits where inhparent = 'public.events'::regclass`,
       );
       expect(rows[0].events).to.be.above(5);
-      const tried = await client.query(`select drop_partition('organizations', '2020-01-01')`).then(
-        () => null,
-        (error) => error.code,
-      );
-      expect(tried).to.equal('42501');
+      const tried = client.query(`select drop_partition('organizations', '2020-01-01')`);
+      expect(await tried.catch((error: unknown) => error)).to.have.property('code', '42501');
     } finally {
       await client.end();
     }

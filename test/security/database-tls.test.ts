@@ -6,20 +6,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { selfSigned } from '../support/servers/certificates.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { problemsIn } from '../support/telemetry/log-lines.ts';
-import { Records } from '../support/records.ts';
 import { runToEnd } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('TLS to PostgreSQL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));
   const [authority, stranger] = [join(folder, 'authority.pem'), join(folder, 'stranger.pem')];
   let admin: Pool;
-  const receiver = useReceiver();
-  let testInstance: OwnHookyard;
   const reload = async (...settings: string[]) => {
     for (const setting of settings) await admin.query(`alter system ${setting}`);
     await admin.query('select pg_reload_conf()');
@@ -45,17 +41,15 @@ describe('TLS to PostgreSQL', () => {
     await reload(`set ssl_cert_file = 'test-tls.crt'`, `set ssl_key_file = 'test-tls.key'`, 'set ssl = on');
     await until('TLS', async () => (await admin.query(`show ssl`)).rows[0].ssl === 'on');
   });
-  after(async () => {
-    await testInstance?.close();
+  const settings = (url: string) => ({ DATABASE_URL: tlsUrl(url, verified()) });
+  const { testInstance, records, receiver } = useHookyard({ settings, workers: [{}] });
+  after('TLS is as before', async () => {
     await reload('reset ssl', 'reset ssl_cert_file', 'reset ssl_key_file');
     await admin?.end();
     rmSync(folder, { recursive: true });
   });
 
   it('is used by all connections of both roles', async () => {
-    testInstance = await startHookyard(undefined, (url) => ({ DATABASE_URL: tlsUrl(url, verified()) }));
-    await testInstance.startWorker();
-    const records = new Records(testInstance);
     await records.deliver(receiver.endpoint().url, '{}', 'delivered');
     const { rows } = await admin.query<{ application_name: string; ssl: boolean; count: number }>(
       `select application_name, ssl, count(*)::int from pg_stat_activity join pg_stat_ssl using (pid)

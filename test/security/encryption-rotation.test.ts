@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { SEALED_COLUMNS } from '../../db/encryption/keys.ts';
-import { problemsIn } from '../support/telemetry/log-lines.ts';
+import { logLines, problemsIn } from '../support/telemetry/log-lines.ts';
 import { type Ended, runToEnd } from '../support/service.ts';
 import { keepHouse } from '../support/database/housekeeping.ts';
 import type { Endpoint } from '../support/receiver.ts';
@@ -14,6 +14,7 @@ import { wholeDatabase } from '../support/organizations/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
+const whsec = () => `whsec_${randomBytes(24).toString('base64')}`;
 const OLD = `first:${newKey()}`;
 const NEW = `second:${newKey()}`;
 const SECRET = 'a secret that the provider knows';
@@ -40,24 +41,21 @@ describe('rotation of encryption keys', () => {
       destination: {
         authType: 'bearer',
         authConfig: { token: 'the-bearer-token' },
-        signingSecret: `whsec_${randomBytes(24).toString('base64')}`,
+        signingSecret: whsec(),
       },
     }));
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-secret`, { secret: SECRET });
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-token`);
-    await testInstance.client.post(`/api/destinations/${destination.id}/rotate-secret`, {
-      secret: `whsec_${randomBytes(24).toString('base64')}`,
-    });
+    await testInstance.client.post(`/api/destinations/${destination.id}/rotate-secret`, { secret: whsec() });
     await testInstance.client.create('/api/destinations', {
       name: 'Lake',
       type: 's3',
       config: { bucket: 'events', region: 'eu-central-1', accessKeyId: 'id', secretAccessKey: 'the-secret-key' },
     });
-    const secret = () => `whsec_${randomBytes(24).toString('base64')}`;
     const channel = await testInstance.client.create('/api/alert-channels', {
-      ...{ name: 'Tool', type: 'webhook', config: { url: endpoint.url, secret: secret() } },
+      ...{ name: 'Tool', type: 'webhook', config: { url: endpoint.url, secret: whsec() } },
     });
-    await testInstance.client.post(`/api/alert-channels/${channel.id}/rotate-secret`, { secret: secret() });
+    await testInstance.client.post(`/api/alert-channels/${channel.id}/rotate-secret`, { secret: whsec() });
     createdKey = await createKey();
     // More than one page of values to re-encrypt.
     await insertSources(MANY);
@@ -204,13 +202,12 @@ describe('rotation of encryption keys', () => {
     for (const [column, keyIds] of await cipherTexts()) expect([...keyIds], column).to.deep.equal(['second']);
     expect(await shown()).to.deep.equal(before);
     const line = await until('the log to say so', () =>
-      testInstance
-        .logs()
-        .split('\n')
-        .find((text) => text.includes('encrypted with the first encryption key')),
+      logLines({ output: testInstance.logs }).find(({ msg }) =>
+        msg.includes('encrypted with the first encryption key'),
+      ),
     );
-    expect(JSON.parse(line)).to.deep.include({ stillNeeded: ['second'], needless: ['first'] });
-    expect(JSON.parse(line).encrypted).to.be.greaterThan(MANY);
+    expect(line).to.deep.include({ stillNeeded: ['second'], needless: ['first'] });
+    expect(line.encrypted).to.be.greaterThan(MANY);
     await deliver();
   });
 

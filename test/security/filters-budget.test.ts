@@ -2,34 +2,22 @@
 // is held by none of them, so others are served meanwhile, and what becomes of the webhook is visible.
 import { expect } from 'chai';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
-import { letters, slowPattern, sourceWithRoutes, startAttacked } from '../support/attacks/budget-attacks.ts';
+import { letters, slowPattern, sourceWithRoutes, useAttacked } from '../support/attacks/budget-attacks.ts';
 import { LONGEST_TURN_MS } from '../support/attacks/loop-watch.ts';
+import type { DeliveryView } from '../support/records.ts';
 import { send } from '../support/requests/http-client.ts';
-import type { Neighbour } from '../support/attacks/neighbour.ts';
-import { createOrganization, type Service, type TestOrganization } from '../support/service.ts';
+import { createOrganization } from '../support/service.ts';
 import { times } from '../support/requests/times.ts';
 import { until } from '../support/until.ts';
 
 const MEBIBYTE = 1024 * 1024;
-
-interface Delivery {
-  id: string;
-  status: string;
-  error: string;
-}
 
 const matches = (value: string) => ({ field: 'payload.text', operator: 'matches', value });
 const slow = (n: number) => matches(slowPattern(500 + n));
 const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
 
 describe('Filters that are too much work', () => {
-  let service: Service;
-  let organization: TestOrganization;
-  let neighbour: Neighbour;
-  before(async () => {
-    ({ service, organization, neighbour } = await startAttacked());
-  });
-  after(() => service.stop());
+  const { service, organization, neighbour } = useAttacked();
 
   /** A source with routes of these conditions. */
   const sourceWith = (routes: object[][]) =>
@@ -75,7 +63,7 @@ describe('Filters that are too much work', () => {
       const sent = body();
       const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, sent));
       expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(LONGEST_TURN_MS);
-      const { data } = await organization.api.list<Delivery>(`/api/deliveries?eventId=${eventId}&pageSize=100`);
+      const { data } = await organization.api.list<DeliveryView>(`/api/deliveries?eventId=${eventId}&pageSize=100`);
       const failed = data.filter(({ status }) => status === 'filter_failed');
       expect(failed, 'the others are filtered').to.have.length(data.length);
       for (const delivery of failed) expect(delivery.error).to.match(error);
@@ -85,7 +73,9 @@ describe('Filters that are too much work', () => {
       const event = await organization.api.get(`${organization.base}/events/${eventId}`);
       const counts = { deliveriesCount: failed.length, deliveriesFailed: failed.length };
       expect(event).to.include({ status: isDone ? 'delivered' : 'failed', ...counts });
-      const listed = await organization.api.list<Delivery>(`/api/deliveries?status=filter_failed&eventId=${eventId}`);
+      const listed = await organization.api.list<DeliveryView>(
+        `/api/deliveries?status=filter_failed&eventId=${eventId}`,
+      );
       expect(listed.pagination.total).to.equal(failed.length);
       expect(service.running).to.equal(true);
     });
@@ -93,25 +83,16 @@ describe('Filters that are too much work', () => {
 
   it('are too much only for webhooks that are too large; a replay asks no filter', async () => {
     const source = await sourceWith([[slow(0)]]);
-    expect(
-      (
-        await deliveriesOf(
-          organization,
-          await ingest(organization, source, JSON.stringify({ text: `${'a'.repeat(501)}cd` })),
-        )
-      )[0]?.status,
-    ).to.equal('pending');
-    expect(await deliveriesOf(organization, await ingest(organization, source, '{"text":"a1"}'))).to.deep.equal([]);
-    const text = letters(2 * MEBIBYTE);
-    const eventId = await ingest(organization, source, JSON.stringify({ text }));
+    const sent = (text: string) => ingest(organization, source, JSON.stringify({ text }));
+    const statusesOf = async (eventId: string) =>
+      (await deliveriesOf(organization, eventId)).map(({ status }) => status);
+    expect(await statusesOf(await sent(`${'a'.repeat(501)}cd`))).to.deep.equal(['pending']);
+    expect(await statusesOf(await sent('a1'))).to.deep.equal([]);
+    const eventId = await sent(letters(2 * MEBIBYTE));
     const [failed] = await deliveriesOf(organization, eventId);
-    if (!failed) throw new Error('there is no delivery');
-    expect(failed.status).to.equal('filter_failed');
-    await organization.api.request('POST', `/api/deliveries/${failed.id}/replay`);
-    expect((await deliveriesOf(organization, eventId)).map(({ status }) => status)).to.deep.equal([
-      'filter_failed',
-      'pending',
-    ]);
+    expect(failed?.status).to.equal('filter_failed');
+    await organization.api.request('POST', `/api/deliveries/${failed?.id}/replay`);
+    expect(await statusesOf(eventId)).to.deep.equal(['filter_failed', 'pending']);
   });
 
   it('leave a thread to the large webhooks of another organization', async () => {

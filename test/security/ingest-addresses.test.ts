@@ -2,13 +2,13 @@
 // that are sent again.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createClient, expectError } from '../support/api-client.ts';
-import { makeSource, type SourceRecord } from '../support/api-records.ts';
+import { expectError } from '../support/api-client.ts';
+import { clientWith, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type HttpAnswer, send } from '../support/requests/http-client.ts';
-import { createOrganization, testPool, type TestOrganization } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';
-import { useService } from '../support/use-hookyard.ts';
+import { useOrganization, useService } from '../support/use-hookyard.ts';
 
 const SECRET = 'a secret of sixteen bytes';
 const BODY = '{"order":42}';
@@ -22,10 +22,7 @@ const signed = (body = BODY) => ({ 'x-hub-signature-256': `sha256=${hmac(body)}`
 
 describe('Ingest addresses', () => {
   const service = useService('api', { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) });
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization({ service });
-  });
+  const organization = useOrganization(() => ({ service }));
 
   const post = (url: string, headers: Record<string, string> = {}, body: string | Buffer = BODY) =>
     send('POST', url, headers, body);
@@ -76,8 +73,7 @@ describe('Ingest addresses', () => {
     it('show it to keys that may write sources or see secrets, and masked to those that only read', async () => {
       const source = await makeSource(organization, { ingestToken: 'required' });
       const seenBy = async (...scopes: string[]) => {
-        const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'K', scopes });
-        const client = createClient(organization.api.url, token);
+        const client = await clientWith(organization, ...scopes);
         const { data } = await client.list<SourceRecord>(`${organization.base}/sources`);
         const { webhookUrl } = await client.get<SourceRecord>(sourcePath(source));
         expect(data.find(({ id }) => id === source.id)?.webhookUrl).to.equal(webhookUrl);

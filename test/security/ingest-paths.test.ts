@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
 import { onlyRefusal } from '../support/organizations/refusals.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { useService } from '../support/use-hookyard.ts';
+import { useOrganization, useService } from '../support/use-hookyard.ts';
 
 const SECRET = 'a secret of sixteen bytes';
 const SIGNED = { verificationConfig: { type: 'github', secret: SECRET } };
@@ -13,10 +12,7 @@ const STALE = 'A'.repeat(32);
 
 describe('Paths below sources', () => {
   const service = useService('api');
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization({ service });
-  });
+  const organization = useOrganization(() => ({ service }));
 
   const plain = ({ slug }: { slug: string }) => `/ingest/${organization.slug}/${slug}`;
   const whole = ({ webhookUrl }: SourceRecord) => new URL(webhookUrl).pathname;

@@ -116,10 +116,8 @@ describe('loops', () => {
 
     it('are refused when a route is stored', async () => {
       expectInvalid(await createRoute({ destinationIds: [own] }), 'destinationIds');
-      expectInvalid(
-        await createRoute({ destinationIds: [elsewhere], failoverDestinationIds: [own] }),
-        'failoverDestinationIds',
-      );
+      const failover = await createRoute({ destinationIds: [elsewhere], failoverDestinationIds: [own] });
+      expectInvalid(failover, 'failoverDestinationIds');
       for (const url of ownUrls()) {
         const { id } = await records.destination(url);
         expectInvalid(await createRoute({ destinationIds: [id] }), 'destinationIds');
@@ -196,10 +194,8 @@ describe('loops', () => {
       const source = await records.source();
       const { port } = new URL(known.url);
       const { pathname } = new URL(source.webhookUrl);
-      const { id } = await testInstance.client.create(
-        '/api/alert-channels',
-        channel('webhook', receiver.endpoint(200).url),
-      );
+      const elsewhere = channel('webhook', receiver.endpoint(200).url);
+      const { id } = await testInstance.client.create('/api/alert-channels', elsewhere);
       for (const url of [addressOf(source, known), `http://localhost:${port}${pathname}`, `http://[::1]:${port}/`]) {
         for (const type of ['webhook', 'slack', 'teams'])
           expectInvalid(await write('POST', '', channel(type, url)), 'config.url', 'INVALID_URL');
@@ -210,10 +206,8 @@ describe('loops', () => {
 
     it('are counted where nobody knows that an address leads back', async () => {
       const source = await records.source();
-      const { id } = await testInstance.client.create(
-        '/api/alert-channels',
-        channel('webhook', addressOf(source, unknown)),
-      );
+      const back = channel('webhook', addressOf(source, unknown));
+      const { id } = await testInstance.client.create('/api/alert-channels', back);
       expect(await testInstance.client.post(`/api/alert-channels/${id}/test`)).to.include({ success: true });
       const [event] = (await testInstance.client.list(`${testInstance.base}/events?sourceId=${source.id}`)).data;
       expect((await records.event(String(event?.id))).headers).to.include({ 'x-hookyard-hops': '1' });

@@ -2,12 +2,10 @@
 // meanwhile.
 import { expect } from 'chai';
 import { letters, slowRules } from '../support/attacks/budget-attacks.ts';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { makeNeighbour } from '../support/attacks/neighbour.ts';
 import { sharedService } from '../support/service.ts';
-import { type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
+import { useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 
 const RULES = 8;
 
@@ -15,22 +13,8 @@ const fieldMapping = [...slowRules(RULES), { source: '$.id', target: 'id', type:
 const slow = JSON.stringify({ texts: [letters(100 * 1024)] });
 
 describe('Mappings that are too much work', () => {
-  let attacker: Hookyard;
-  let other: Hookyard;
-  let server: StoreServer;
-  let store: Store;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    const [provider] = providerCases;
-    if (!provider) throw new Error('there is no provider');
-    [attacker, other, server] = await Promise.all([sharedHookyard(), sharedHookyard(), provider.start()]);
-    await provider.prepare(server.url);
-    store = { provider, url: server.url };
-  });
-  after(async () => {
-    await Promise.all([attacker?.close(), other?.close()]);
-    await server?.stop();
-  });
+  const { testInstance: attacker } = useHookyard();
+  const store = useStore();
 
   it('leave the API alone while one is tried', async () => {
     const neighbour = await makeNeighbour(await sharedService('api'));

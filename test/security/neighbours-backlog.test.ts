@@ -1,8 +1,8 @@
 // What waits for one organization does not close ingest for another.
 import { expect } from 'chai';
-import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
+import { addNeighbour, emptyBacklogFirst, expectAccepted, fanOut } from '../support/attacks/neighbours.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useMade } from '../support/use-hookyard.ts';
 
 const LIMIT = 1000;
 const DEAD = 200;
@@ -11,33 +11,18 @@ const OTHERS = 25;
 
 describe('an organization whose deliveries wait', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
-  let other: Neighbour;
-  before(async () => {
-    other = await addNeighbour(testInstance);
-  });
-  beforeEach('nothing waits, and ingest has noticed that', async () => {
-    await testInstance.pool.query('truncate outbox, held_deliveries, retrying_deliveries');
-    await until('ingest to be open', async () => {
-      const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
-      return ingest === 'open';
-    });
-  });
-
-  async function attacker(): Promise<Neighbour> {
-    return addNeighbour(testInstance);
-  }
+  const other = useMade('a neighbour', () => addNeighbour(testInstance));
+  emptyBacklogFirst(testInstance);
 
   it(`cannot close ingest for others with ${DEAD} dead destinations and ${BROADCASTS} webhooks`, async () => {
-    const greedy = await attacker();
+    const greedy = await addNeighbour(testInstance);
     const dead = await fanOut(greedy, [receiver.endpoint(500).url], DEAD);
     const { source } = await other.records.pipe(receiver.endpoint(200).url);
     const answers = await Promise.all(
       Array.from({ length: BROADCASTS }, () => greedy.records.post(dead.source, '{}').then(({ status }) => status)),
     );
-    expect(
-      answers.filter((status) => status === 200),
-      'its share, and no more',
-    ).to.have.length(4);
+    const taken = answers.filter((status) => status === 200);
+    expect(taken, 'its share, and no more').to.have.length(4);
     await expectAccepted(other, source, OTHERS);
     // The one that has its share is still refused.
     const refused = await greedy.records.post(dead.source, '{}');
@@ -46,9 +31,7 @@ describe('an organization whose deliveries wait', () => {
     expect(refused.body)
       .to.have.property('message')
       .that.matches(/this organization|the destination/i);
-    await until('the next count to find it', async () => {
-      const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
-      return ingest === 'partly_full';
-    });
+    const ingest = async () => (await testInstance.client.get('/readyz')).ingest;
+    await until('the next count to find it', async () => (await ingest()) === 'partly_full');
   });
 });

@@ -4,7 +4,7 @@ import { addNeighbour, fanOut, type Neighbour } from '../support/attacks/neighbo
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { inOpenTransaction, waitingForLocks } from '../support/database/row-lock.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useMade } from '../support/use-hookyard.ts';
 
 const CHANGES = 100;
 const READS = 20;
@@ -15,11 +15,8 @@ const IMPORTED = 400;
 
 describe('an organization that waits for locks', () => {
   const { testInstance, receiver } = useHookyard({});
-  let greedy: Neighbour;
-  let other: Neighbour;
-  before(async () => {
-    [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
-  });
+  const greedy = useMade('the greedy one', () => addNeighbour(testInstance));
+  const other = useMade('the other', () => addNeighbour(testInstance));
 
   it(`leaves others connections, although ${CHANGES} changes of one route wait`, async () => {
     const { route } = await greedy.records.pipe(receiver.endpoint(200).url);

@@ -1,8 +1,7 @@
 // How late the webhooks of an organization are beside another one that has hundreds waiting: counted in the attacker's
 // deliveries that are made before, so that a busy machine changes nothing.
 import { expect } from 'chai';
-import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/attacks/neighbours.ts';
-import type { SourceView } from '../support/records.ts';
+import { addNeighbour, expectAccepted, fanOut, watchArrivals } from '../support/attacks/neighbours.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -17,24 +16,14 @@ describe('an organization with hundreds of deliveries that wait', () => {
   const { testInstance, receiver } = useHookyard({
     settings: { HOOKYARD_LANE: 'express', tuning: { maxInFlight: 20 } },
   });
-  let greedy: Neighbour;
-  let other: Neighbour;
-  let arrivals: Arrivals;
-  beforeEach(async () => {
-    arrivals = watchArrivals(receiver);
-    await testInstance.onlyWorkers();
-    [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
-  });
-
-  async function send({ records }: Neighbour, source: SourceView, times: number) {
-    for (let number = 0; number < times; number += 1) await records.accepted(source, '{}');
-  }
 
   it('has few of them made before those of another that came later', async () => {
+    const arrivals = watchArrivals(receiver);
+    const [greedy, other] = [await addNeighbour(testInstance), await addNeighbour(testInstance)];
     const flood = await fanOut(greedy, [arrivals.endpoint('greedy').url], DESTINATIONS);
     const lively = await other.records.pipe(arrivals.endpoint('other').url);
-    await send(greedy, flood.source, WEBHOOKS);
-    await send(other, lively.source, OTHERS);
+    await expectAccepted(greedy, flood.source, WEBHOOKS);
+    await expectAccepted(other, lively.source, OTHERS);
     await testInstance.startWorker();
     await until('all of them', () => arrivals.count('other') >= OTHERS && arrivals.count('greedy') >= ALL);
     expect(arrivals.ahead()).to.be.at.most(MOST_AHEAD);

@@ -3,11 +3,17 @@
 import { expect } from 'chai';
 import { type LimitChanges, setLimits } from '../../db/organizations/organizations.ts';
 import { newId } from '../../core/text/ids.ts';
-import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
+import {
+  addNeighbour,
+  emptyBacklogFirst,
+  expectAccepted,
+  fanOut,
+  type Neighbour,
+} from '../support/attacks/neighbours.ts';
 import { expectLimited } from '../support/attacks/quotas.ts';
-import { onceMore, type SourceView } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useMade } from '../support/use-hookyard.ts';
 
 const LIMIT = 800;
 const FAN_OUT = 20;
@@ -19,21 +25,11 @@ const RETRIES_WAIT = {
 
 describe('an organization that replays', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
-  let other: Neighbour;
-  let others: SourceView;
-  before(async () => {
-    other = await addNeighbour(testInstance);
-    others = (await other.records.pipe(receiver.endpoint(200).url)).source;
-  });
-  beforeEach('nothing waits, and ingest has noticed that', async () => {
-    await testInstance.pool.query('truncate outbox, held_deliveries, retrying_deliveries');
-    await until('ingest to be open', async () => {
-      const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
-      return ingest === 'open';
-    });
-  });
+  const other = useMade('a neighbour', () => addNeighbour(testInstance));
+  const others = useMade('its pipe', () => other.records.pipe(receiver.endpoint(200).url));
+  emptyBacklogFirst(testInstance);
 
-  const expectOthersAccepted = () => expectAccepted(other, others, OTHERS);
+  const expectOthersAccepted = () => expectAccepted(other, others.source, OTHERS);
 
   const limit = ({ organizationId }: Neighbour, changes: LimitChanges) =>
     setLimits(testInstance.pool, organizationId, changes);

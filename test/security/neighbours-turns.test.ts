@@ -9,7 +9,7 @@ import { addNeighbour, type Neighbour } from '../support/attacks/neighbours.ts';
 import { onceMore } from '../support/records.ts';
 import { scrape } from '../support/telemetry/scrape.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useMade } from '../support/use-hookyard.ts';
 
 const FAILING = 40;
 const HOUR_MS = 3_600_000;
@@ -18,11 +18,8 @@ const PER_SECOND = (PERMITS_PER_PROCESSOR * availableParallelism()) / 2;
 
 describe('an organization whose deliveries fail', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'express' } });
-  let greedy: Neighbour;
-  let other: Neighbour;
-  before(async () => {
-    [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
-  });
+  const greedy = useMade('the greedy one', () => addNeighbour(testInstance));
+  const other = useMade('the other', () => addNeighbour(testInstance));
 
   it('has no more retries than its turns, the other one is served meanwhile, and nothing is lost', async () => {
     let firstAt = Number.POSITIVE_INFINITY;

@@ -4,12 +4,11 @@ import { expect } from 'chai';
 import { sealConfirmation, SecretBox } from '../../db/encryption/secret-box.ts';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import type { Hookyard, OwnHookyard } from '../support/hookyard.ts';
-import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/messages/mail-server.ts';
+import { linkIn, type ReceivedMail, startMailServer } from '../support/messages/mail-server.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useMade, useStarted } from '../support/use-hookyard.ts';
 
 const key = randomBytes(32);
 const box = new SecretBox([{ id: 'k1', key }]);
@@ -22,15 +21,13 @@ interface RouteAnswer {
 }
 
 describe('Recipients of notifications, with several organizations', () => {
-  const { testInstance } = useHookyard({ settings: { HOOKYARD_ENCRYPTION_KEYS: `k1:${key.toString('base64')}` } });
-  let server: MailServer;
-  const receiver = useReceiver();
-  let attacker: TestOrganization;
+  const settings = { HOOKYARD_ENCRYPTION_KEYS: `k1:${key.toString('base64')}` };
+  const { testInstance, receiver } = useHookyard({ settings });
+  const server = useStarted(startMailServer);
+  const organization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  const attacker = useMade('an attacker', organization);
   let workerSettings: Record<string, string>;
-
   before(async () => {
-    server = await startMailServer();
-    attacker = await organization();
     workerSettings = {
       SMTP_URL: server.url,
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
@@ -38,11 +35,6 @@ describe('Recipients of notifications, with several organizations', () => {
     };
     await testInstance.startWorker(workerSettings);
   });
-  after(async () => {
-    await server?.close();
-  });
-
-  const organization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
   const recordsOf = (owner: TestOrganization) => new Records(asHookyard(testInstance, owner));
   const mailsTo = (address: string): ReceivedMail[] => server.mails.filter(({ to }) => to.includes(address));
   const questionTo = (address: string) => until(`a question to ${address}`, () => mailsTo(address)[0]);
@@ -63,9 +55,8 @@ describe('Recipients of notifications, with several organizations', () => {
     const routes = [await failing(attacker, victim, BAIT), await failing(attacker, `Victim@Strangers.example`, BAIT)];
     const before = (testInstance.logs().match(WITHHELD) ?? []).length;
     for (const { fail } of routes) await fail();
-    await until('both notifications to be withheld', () => {
-      return (testInstance.logs().match(WITHHELD) ?? []).length >= before + 2;
-    });
+    const withheld = () => (testInstance.logs().match(WITHHELD) ?? []).length;
+    await until('both notifications to be withheld', () => withheld() >= before + 2);
     const question = await questionTo(victim);
     expect(question.headers.subject).to.equal(`[Hookyard] Do you want to receive notifications from ${attacker.slug}?`);
     for (const part of Object.values(question.parts)) {
@@ -191,7 +182,8 @@ describe('Recipients of notifications, with several organizations', () => {
       );
       return rows[0]?.asked_count === 1;
     });
-    const again = () => attacker.api.request('POST', '/api/notification-recipients/resend', { address });
+    const again = (to = address) =>
+      attacker.api.request('POST', '/api/notification-recipients/resend', { address: to });
     const refused = await again();
     expectError(refused, 429, 'RATE_LIMITED');
     expect(Number(refused.headers.get('retry-after'))).to.be.within(3000, 3600);
@@ -201,11 +193,7 @@ describe('Recipients of notifications, with several organizations', () => {
     );
     expect((await again()).status).to.equal(200);
     await until('another question', () => mailsTo(address).length === 2);
-    expectError(
-      await attacker.api.request('POST', '/api/notification-recipients/resend', { address: 'no@one.example' }),
-      404,
-      'RESOURCE_NOT_FOUND',
-    );
+    expectError(await again('no@one.example'), 404, 'RESOURCE_NOT_FOUND');
   });
 
   it('wait in bounded numbers: a route that brings more is refused', async () => {

@@ -1,40 +1,25 @@
 // Destinations of several organizations in an instance that has an identity of its own.
 import { expect } from 'chai';
 import { createClient, expectError, type Json } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { COLD_START_MS, S3_ACCESS_KEY, S3_SECRET_KEY, type StoreServer } from '../support/warehouse/object-stores.ts';
-import { Records } from '../support/records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { useHookyard, useOrganization } from '../support/use-hookyard.ts';
+import { S3_ACCESS_KEY, S3_SECRET_KEY } from '../support/warehouse/object-stores.ts';
+import { useStore } from '../support/warehouse/warehouse-instance.ts';
 
 const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 
 describe('The identity of the service', () => {
-  let testInstance: OwnHookyard;
-  let server: StoreServer;
-  let other: TestOrganization;
-  let bucket: string;
-  let given: Record<string, string>;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    const provider = providerCases[0] as ProviderCase;
-    bucket = String(provider.config().bucket);
-    given = { HOOKYARD_WAREHOUSE_IDENTITY: `default:s3:${bucket}/hooks` };
-    server = await provider.start();
-    await provider.prepare(server.url);
-    testInstance = await startHookyard(undefined, {
-      AWS_ACCESS_KEY_ID: S3_ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: S3_SECRET_KEY,
-      AWS_ENDPOINT_URL_S3: server.url,
-      tuning: { warehouseRetrySeconds: 0 },
-    });
-    other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  const store = useStore();
+  const bucket = String(store.provider.config().bucket);
+  const given = { HOOKYARD_WAREHOUSE_IDENTITY: `default:s3:${bucket}/hooks` };
+  const settings = () => ({
+    AWS_ACCESS_KEY_ID: S3_ACCESS_KEY,
+    AWS_SECRET_ACCESS_KEY: S3_SECRET_KEY,
+    AWS_ENDPOINT_URL_S3: store.url,
+    tuning: { warehouseRetrySeconds: 0 },
   });
-  after(async () => {
-    await testInstance?.close();
-    await server?.stop();
-  });
+  const { testInstance, records } = useHookyard({ settings });
+  const other = useOrganization(() => ({ service: testInstance.api, pool: testInstance.pool }));
 
   const lake = (config: Json = {}) => ({
     name: 'Lake',
@@ -61,7 +46,6 @@ describe('The identity of the service', () => {
     expect(await client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
 
     await testInstance.startWorker(given);
-    const records = new Records(testInstance);
     const source = await records.source();
     await records.route(source.id, [String(id)]);
     await records.deliveryWith('delivered', await records.accepted(source, '{}'));

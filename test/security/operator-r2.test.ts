@@ -2,41 +2,29 @@
 import { expect } from 'chai';
 import { closeAll } from '../http/servers.ts';
 import { createClient, expectError } from '../support/api-client.ts';
-import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import type { Hookyard, OwnHookyard } from '../support/hookyard.ts';
 import { lake, startOperatorR2 } from '../support/warehouse/operator-r2.ts';
 import { Records } from '../support/records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import type { TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useHookyard, useMade, useOrganization } from '../support/use-hookyard.ts';
 
 const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 
 describe("The operator's R2 keys", () => {
-  let testInstance: OwnHookyard;
-  let other: TestOrganization;
-  let byOperator: () => string[];
   const given = { HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events/hooks,default:r2:spare' };
-
-  before(async () => {
-    const r2 = await startOperatorR2();
-    byOperator = r2.byOperator;
-    testInstance = await startHookyard(undefined, { ...r2.environment, tuning: { warehouseRetrySeconds: 0 } });
-    other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
-  });
-  after(async () => {
-    await testInstance?.close();
-    await closeAll();
-  });
+  const r2 = useMade('what stands for Cloudflare', startOperatorR2, closeAll);
+  const byOperator = () => r2.byOperator();
+  const settings = () => ({ ...r2.environment, tuning: { warehouseRetrySeconds: 0 } });
+  const { testInstance, records } = useHookyard({ settings });
+  const other = useOrganization(() => ({ service: testInstance.api, pool: testInstance.pool }));
 
   const clientOf = (owner: TestOrganization) => createClient(testInstance.api.url, owner.token);
 
   it('are for nobody unless the operator says so, in creates, updates and tests', async () => {
     const { client } = testInstance;
-    expectError(
-      await client.request('POST', '/api/destinations', lake({ bucket: 'events' })),
-      400,
-      undefined,
-      NOT_GIVEN,
-    );
+    const keyless = await client.request('POST', '/api/destinations', lake({ bucket: 'events' }));
+    expectError(keyless, 400, undefined, NOT_GIVEN);
     const own = { accessKeyId: 'tenant', secretAccessKey: 'tenants-secret' };
     const { id } = await client.create('/api/destinations', lake({ bucket: 'events', ...own }));
     expect(await client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
@@ -72,7 +60,6 @@ describe("The operator's R2 keys", () => {
 
   it('write nothing for destinations that were stored before, in tests and in uploads of workers', async () => {
     await testInstance.startApi(given);
-    const records = new Records(testInstance);
     const { id } = await testInstance.client.create('/api/destinations', lake({ bucket: 'spare' }));
     // An import does not look at the operator's list.
     const imported = {
@@ -97,7 +84,7 @@ describe("The operator's R2 keys", () => {
     await testInstance.startApi();
     await testInstance.onlyWorker();
     expect((await testInstance.client.post(`/api/destinations/${id}/test`)).error).to.match(NOT_GIVEN);
-    await expectNotWritten(new Records(testInstance), testInstance.client, id);
+    await expectNotWritten(records, testInstance.client, id);
     expect(byOperator()).to.have.length(before + 1);
   });
 

@@ -6,52 +6,51 @@ import { expect } from 'chai';
 import { LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
 import { freePorts } from '../../local/ports.ts';
 import { closeAll, socketServer } from '../http/servers.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { listeningPorts } from '../support/servers/listening.ts';
-import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
-import { Records } from '../support/records.ts';
+import { startMailServer } from '../support/messages/mail-server.ts';
 import { createOrganization, type Service } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { useHookyard, useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard, useMade, useStarted } from '../support/use-hookyard.ts';
 import { removeOrganization } from '../support/rows.ts';
 
 const OWN = /belongs to Hookyard itself/;
 const HOOK = JSON.stringify({ attack: true });
 
 describe('Own services as destinations', () => {
-  let testInstance: OwnHookyard;
   let worker: Service;
-  let records: Records;
-  const receiver = useReceiver();
-  let mail: MailServer;
   let targets: Record<string, number>;
   let hosts: string[];
   let connections = 0;
+  const mail = useStarted(startMailServer);
 
   const count = (socket: Socket) => {
     connections += 1;
     socket.destroy();
   };
 
-  before(async () => {
+  const ports = useMade('ports', async () => {
     // On every address of the machine, as a service may be.
     const [ui, denied] = await Promise.all([socketServer(count, '::'), socketServer(count, '::')]);
-    mail = await startMailServer();
     const [metrics = 0] = await freePorts(1);
     hosts = await namesOfThisMachine();
-    const settings = {
+    return { ui, denied, metrics };
+  });
+  const { testInstance, records, receiver } = useHookyard({
+    settings: () => ({
       HOOKYARD_DELIVERY_ALLOW: [
         ...hosts.map((host) => host.replace(/^\[|\]$/g, '')),
         // As `npm start` does for what one process cannot know of another.
-        ...[denied, metrics].map((port) => `!localhost:${port}`),
+        ...[ports.denied, ports.metrics].map((port) => `!localhost:${port}`),
       ].join(','),
-      TEMPORAL_UI_URL: `http://localhost:${ui}`,
+      TEMPORAL_UI_URL: `http://localhost:${ports.ui}`,
       SMTP_URL: mail.url,
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
-      OTEL_EXPORTER_PROMETHEUS_PORT: String(metrics),
-    };
-    testInstance = await startHookyard(undefined, settings);
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(ports.metrics),
+    }),
+  });
+  before(async () => {
+    const { ui, denied, metrics } = ports;
     const { databaseUrl, temporalAddress } = stackAddresses();
     targets = {
       'the Temporal UI': ui,
@@ -67,12 +66,8 @@ describe('Own services as destinations', () => {
       HOOKYARD_PORT: String(targets['the API']),
       OTEL_EXPORTER_PROMETHEUS_PORT: String(metrics + 1),
     });
-    records = new Records(testInstance);
   });
-  after(async () => {
-    await testInstance?.close();
-    await Promise.all([mail?.close(), closeAll()]);
-  });
+  after(closeAll);
 
   it('are refused in test sends, by every address and name of this machine', async () => {
     const { id } = await records.destination('http://127.0.0.1:1/');
@@ -137,13 +132,10 @@ describe('Own services as destinations', () => {
 });
 
 describe('Loopback that is open for one organization', () => {
-  const { testInstance, receiver } = useHookyard({
-    settings: { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE },
-    workers: [{}],
-  });
+  const settings = { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE };
+  const { testInstance, records, receiver } = useHookyard({ settings, workers: [{}] });
 
   it('closes with the second one, in both processes and on open connections, and opens again with its end', async () => {
-    const records = new Records(testInstance);
     const endpoint = receiver.endpoint(200);
     const { source, destination } = await records.pipe(endpoint.url);
     const test = () => testInstance.client.post(`/api/destinations/${destination.id}/test`);

@@ -6,21 +6,16 @@ import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/attacks/quotas.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { late, useHookyard } from '../support/use-hookyard.ts';
+import { late, useEach, useHookyard } from '../support/use-hookyard.ts';
 import { inOpenTransaction, waitingForLocks } from '../support/database/row-lock.ts';
 
 describe('Quotas of the management API', () => {
   // Without a worker: nothing is delivered.
-  const { testInstance } = useHookyard({});
+  const { testInstance, receiver } = useHookyard({});
   const pool = late(() => testInstance.pool);
-  let limited: Tenant;
-  let other: Tenant;
-
-  beforeEach(async () => {
-    [limited, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
-  });
+  const limited = useEach(() => quotaTenant(testInstance));
+  const other = useEach(() => quotaTenant(testInstance));
 
   const { limit, webhook, webhooks, usage, used } = quotaRequests(() => ({ testInstance, limited }));
 
@@ -58,10 +53,8 @@ describe('Quotas of the management API', () => {
         const body = (n: number) => ({ name: `N ${n}`, slug: `n-${n}`, ...members });
         const create = (to: Tenant) => (n: number) => to.api.request('POST', `/api/${name}`, body(n));
         await expectRoom(name, 3, create(limited));
-        expectLimited(
-          await limited.api.request('PUT', `/api/${name}/by-slug/n-0-new`, { name: 'N', ...members }),
-          name,
-        );
+        const put = limited.api.request('PUT', `/api/${name}/by-slug/n-0-new`, { name: 'N', ...members });
+        expectLimited(await put, name);
         if (most === 4) expectLimited(await limited.api.request('POST', `${limited.base}/${name}`, body(10)), name);
         expect((await create(other)(0)).status).to.equal(201);
         expect(await used(name)).to.equal(most);
@@ -88,12 +81,9 @@ describe('Quotas of the management API', () => {
     it('routesPerSource', async () => {
       const ids = await Promise.all(Array.from({ length: 10 }, async () => (await makeDestination(limited)).id));
       await limit({ routesPerSource: 4 });
+      const sourceId = limited.source.id;
       const create = (n: number) =>
-        limited.api.request('POST', '/api/routes', {
-          name: `R ${n}`,
-          sourceId: limited.source.id,
-          destinationIds: [ids[n]],
-        });
+        limited.api.request('POST', '/api/routes', { name: `R ${n}`, sourceId, destinationIds: [ids[n]] });
       await expectRoom('routesPerSource', 3, create);
       const another = await makeSource(limited);
       await makeRoute(limited, another.id, [ids[0] ?? '']);
@@ -111,11 +101,9 @@ describe('Quotas of the management API', () => {
       expect((await importOf(other, 'destinations', destinations(4))).status).to.equal(200);
       expect((await importOf(limited, 'destinations', destinations(3))).status).to.equal(200);
       expect((await importOf(limited, 'destinations', destinations(3))).status, 'nothing new').to.equal(200);
+      const sourceSlug = limited.source.slug;
       const routes = (count: number) =>
-        destinations(count).map(({ name, slug }) => ({
-          ...{ name, destinationSlugs: [slug] },
-          sourceSlug: limited.source.slug,
-        }));
+        destinations(count).map(({ name, slug }) => ({ name, destinationSlugs: [slug], sourceSlug }));
       expectLimited(await importOf(limited, 'routes', routes(3)), 'routesPerSource');
       expect((await limited.api.list('/api/routes')).pagination.total).to.equal(1);
       expect((await importOf(limited, 'routes', routes(2))).body).to.include({ imported: 2 });
@@ -180,33 +168,26 @@ describe('Quotas of the management API', () => {
 
   describe('of tests', () => {
     it('runningTests: of destinations and of channels of alerts, each until it has its answer', async () => {
-      const receiver = await startReceiver();
       const answer = Promise.withResolvers<void>();
-      try {
-        await limit({ runningTests: 1 });
-        const endpoint = receiver.endpoint({ after: answer.promise }, 200);
-        const tested = async (of: Tenant) => {
-          const { id } = await makeDestination(of, { url: endpoint.url });
-          return () => of.api.request('POST', `/api/destinations/${id}/test`);
-        };
-        const [mine, others] = [await tested(limited), await tested(other)];
-        const { id } = await limited.api.create('/api/alert-channels', {
-          ...{ name: 'Chat', type: 'slack', config: { url: 'https://hooks.slack.com/services/x' } },
-        });
-        const first = mine();
-        await until('the first to wait for its answer', () => endpoint.waiting === 1);
-        expect(await used('runningTests')).to.equal(1);
-        expectLimited(await mine(), 'runningTests');
-        expectLimited(await limited.api.request('POST', `/api/alert-channels/${id}/test`), 'runningTests');
-        expect(endpoint.requests, 'nothing was sent').to.have.length(1);
-        expect((await others()).status).to.equal(200);
-        answer.resolve();
-        expect((await first).body).to.include({ success: true });
-        expect((await mine()).body).to.include({ success: true });
-      } finally {
-        answer.resolve();
-        await receiver.close();
-      }
+      await limit({ runningTests: 1 });
+      const endpoint = receiver.endpoint({ after: answer.promise }, 200);
+      const tested = async (of: Tenant) => {
+        const { id } = await makeDestination(of, { url: endpoint.url });
+        return () => of.api.request('POST', `/api/destinations/${id}/test`);
+      };
+      const [mine, others] = [await tested(limited), await tested(other)];
+      const config = { url: 'https://hooks.slack.com/services/x' };
+      const { id } = await limited.api.create('/api/alert-channels', { name: 'Chat', type: 'slack', config });
+      const first = mine();
+      await until('the first to wait for its answer', () => endpoint.waiting === 1);
+      expect(await used('runningTests')).to.equal(1);
+      expectLimited(await mine(), 'runningTests');
+      expectLimited(await limited.api.request('POST', `/api/alert-channels/${id}/test`), 'runningTests');
+      expect(endpoint.requests, 'nothing was sent').to.have.length(1);
+      expect((await others()).status).to.equal(200);
+      answer.resolve();
+      expect((await first).body).to.include({ success: true });
+      expect((await mine()).body).to.include({ success: true });
     });
   });
 

@@ -7,17 +7,13 @@ import { send } from '../support/requests/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/attacks/quotas.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useEach, useHookyard } from '../support/use-hookyard.ts';
 
 describe('Quotas', () => {
   // Without a worker: nothing is delivered.
   const { testInstance } = useHookyard({});
-  let limited: Tenant;
-  let other: Tenant;
-
-  beforeEach(async () => {
-    [limited, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
-  });
+  const limited = useEach(() => quotaTenant(testInstance));
+  const other = useEach(() => quotaTenant(testInstance));
 
   const { limit, webhook, webhooks, used, storedEvents } = quotaRequests(() => ({ testInstance, limited }));
 

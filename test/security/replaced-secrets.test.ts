@@ -2,21 +2,19 @@
 // operator's key and his keys of R2.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { smtpOf } from '../../outbound/mail.ts';
-import { closeAll, httpServer } from '../http/servers.ts';
 import { createClient } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { startMailServer } from '../support/messages/mail-server.ts';
+import { onceMore } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
-import { startTemporalGateway, type TemporalGateway } from '../support/servers/temporal-gateway.ts';
+import { listenHttp } from '../support/servers/listen.ts';
+import { startTemporalGateway } from '../support/servers/temporal-gateway.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -30,23 +28,17 @@ describe('secrets in files that are replaced', () => {
   };
   const operatorKeys = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')] as const;
   const signers: (string | undefined)[] = [];
-  let gateway: TemporalGateway;
-  let mail: MailServer;
-  const receiver = useReceiver();
-  let testInstance: OwnHookyard;
-  let records: Records;
-
-  before(async () => {
-    [gateway, mail] = await Promise.all([
-      startTemporalGateway(stackAddresses().temporalAddress, 'first'),
-      startMailServer(),
-    ]);
-    // It stands for Cloudflare, and keeps whose key each upload was signed with.
-    const store = await httpServer((request: IncomingMessage, response) => {
+  const gateway = useStarted(() => startTemporalGateway(stackAddresses().temporalAddress, 'first'));
+  const mail = useStarted(startMailServer);
+  // It stands for Cloudflare, and keeps whose key each upload was signed with.
+  const cloudflare = useStarted(() =>
+    listenHttp((request, response) => {
       signers.push(/Credential=([^/]+)/.exec(request.headers.authorization ?? '')?.[1]);
-      request.resume().on('end', () => response.end());
-    });
-    testInstance = await startHookyard(undefined, {
+      response.end();
+    }),
+  );
+  const { testInstance, records, receiver } = useHookyard({
+    settings: () => ({
       TEMPORAL_ADDRESS: gateway.address,
       TEMPORAL_TLS: 'false',
       TEMPORAL_API_KEY_FILE: write('temporal', 'first'),
@@ -54,20 +46,15 @@ describe('secrets in files that are replaced', () => {
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
       HOOKYARD_NOTIFY_RECIPIENTS: 'any',
       HOOKYARD_OPERATOR_KEY_FILE: write('operator', operatorKeys[0]),
-      R2_ENDPOINT: `http://127.0.0.1:${store}`,
+      R2_ENDPOINT: cloudflare.url,
       R2_ACCESS_KEY_ID_FILE: write('r2-id', 'first'),
       R2_SECRET_ACCESS_KEY_FILE: write('r2-secret', 'first-secret'),
       HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events',
       HOOKYARD_LANE: 'workflow',
-    });
-    records = new Records(testInstance);
-    await testInstance.startWorker();
+    }),
+    workers: [{}],
   });
-  after(async () => {
-    await testInstance?.close();
-    await Promise.all([gateway?.close(), mail?.close(), closeAll()]);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
   const temporalSeenByApi = async () => {
     const answer = await testInstance.client.request<{ temporal?: string }>('GET', '/readyz?deep');
@@ -77,16 +64,14 @@ describe('secrets in files that are replaced', () => {
   it('reach Temporal by the new key: deliveries continue when the old one is refused, and no process is restarted', async () => {
     const destination = { retryPolicy: onceMore(5, HOUR_MS) };
     const waiting = await records.deliver(receiver.endpoint(500, 200).url, '{"n":1}', 'retrying', { destination });
-    const refusedBefore = gateway.refused.length;
-    expect(refusedBefore, gateway.refused.join()).to.equal(0);
+    expect(gateway.refused).to.deep.equal([]);
 
     write('temporal', 'second');
     const [worker] = testInstance.workers;
     // Both are taken by a real server meanwhile; this one takes one at a time.
     gateway.takeOnly('second');
-    await until('the worker to be told', () =>
-      worker?.output().includes('reloaded the Temporal API key from its file'),
-    );
+    const reloaded = 'reloaded the Temporal API key from its file';
+    await until('the worker to be told', () => worker?.output().includes(reloaded));
     await until('the API to reach Temporal', async () => (await temporalSeenByApi()) === 'ok');
     await testInstance.client.post(`/api/deliveries/${waiting.delivery.id}/retry`, {});
     await records.deliveryWith('delivered', waiting.eventId);
@@ -99,11 +84,8 @@ describe('secrets in files that are replaced', () => {
   });
 
   it('sign in to the mail server with the new password', async () => {
-    const { id } = await testInstance.client.create('/api/alert-channels', {
-      name: 'Team',
-      type: 'mail',
-      config: { emails: 'team@ops.example' },
-    });
+    const team = { name: 'Team', type: 'mail', config: { emails: 'team@ops.example' } };
+    const { id } = await testInstance.client.create('/api/alert-channels', team);
     const sends = async () =>
       (await testInstance.client.post<{ success: boolean }>(`/api/alert-channels/${id}/test`)).success;
     expect(await sends()).to.equal(true);
@@ -150,11 +132,8 @@ describe('secrets in files that are replaced', () => {
   });
 
   it('sign files of R2 with the new keys, at a destination that was used before', async () => {
-    const { id } = await testInstance.client.create('/api/destinations', {
-      name: 'Lake',
-      type: 'r2',
-      config: { bucket: 'events', batchSize: 1 },
-    });
+    const lake = { name: 'Lake', type: 'r2', config: { bucket: 'events', batchSize: 1 } };
+    const { id } = await testInstance.client.create('/api/destinations', lake);
     const uploads = async () => {
       await testInstance.client.post(`/api/destinations/${id}/test`);
       return signers.at(-1);

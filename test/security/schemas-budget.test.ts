@@ -2,19 +2,11 @@
 import { expect } from 'chai';
 import { expectError } from '../support/api-client.ts';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
-import { largeSchema, sourceWithRoutes, startAttacked } from '../support/attacks/budget-attacks.ts';
+import { largeSchema, sourceWithRoutes, useAttacked } from '../support/attacks/budget-attacks.ts';
 import { LONGEST_TURN_MS } from '../support/attacks/loop-watch.ts';
-import type { Neighbour } from '../support/attacks/neighbour.ts';
-import type { Service, TestOrganization } from '../support/service.ts';
 
 describe('Schemas that are too much work', () => {
-  let service: Service;
-  let organization: TestOrganization;
-  let neighbour: Neighbour;
-  before(async () => {
-    ({ service, organization, neighbour } = await startAttacked());
-  });
-  after(() => service.stop());
+  const { organization, neighbour } = useAttacked();
 
   const create = (schema: object) => organization.api.create<{ id: string }>('/api/schemas', { name: 'Large', schema });
 

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { apiDocument } from '../../api/openapi/document.ts';
 import { SCOPES } from '../../core/config/plans-and-scopes.ts';
-import { type ApiClient, createClient, expectError } from '../support/api-client.ts';
-import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { type ApiClient, expectError } from '../support/api-client.ts';
+import { clientWith, deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
 const SINGLE = SCOPES.filter((scope) => scope.includes(':'));
@@ -51,14 +51,10 @@ function expectedScopes({ method, path }: Operation): string[] {
 describe('Scopes', () => {
   const organization = useOrganization();
 
-  async function clientWith(scopes: readonly string[]): Promise<ApiClient> {
-    const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'scoped', scopes });
-    return createClient(organization.api.url, token);
-  }
   const made = new Map<string, Promise<ApiClient>>();
   const withScopes = (...scopes: string[]) => {
     const key = scopes.join(' ');
-    const client = made.get(key) ?? clientWith(scopes);
+    const client = made.get(key) ?? clientWith(organization, ...scopes);
     made.set(key, client);
     return client;
   };
@@ -96,12 +92,8 @@ describe('Scopes', () => {
     const event = await ingest(organization, source, '{"secret":"of the payload"}');
     const events = await withScopes('events:read', 'events:write');
     const base = `${organization.base}/events`;
-    const asked = [
-      `${base}/${event}/payload`,
-      `${base}/${event}?includePayload=true`,
-      `${base}?search=of%20the%20payload`,
-    ];
-    for (const path of asked) {
+    for (const asked of [`/${event}/payload`, `/${event}?includePayload=true`, '?search=of%20the%20payload']) {
+      const path = base + asked;
       expectError(await events.request('GET', path), 403, 'FORBIDDEN', /"payloads:read"/);
       const both = await withScopes('events:read', 'payloads:read');
       expect((await both.request('GET', path)).status, path).to.equal(200);

@@ -5,22 +5,16 @@ import { createLog } from '../../core/process/log.ts';
 import { newToken } from '../../core/config/api-token.ts';
 import { createSignIns } from '../../api/auth/auth.ts';
 import { askFrom, type HttpAnswer } from '../support/requests/http-client.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useOrganization } from '../support/use-hookyard.ts';
 
 const LIMIT = 20;
 const STRANGER = '127.0.0.66';
 
 describe('Wrong credentials', () => {
   const { testInstance } = useHookyard({ settings: { tuning: { failedSignInsPerMinute: LIMIT } } });
-  let tenant: TestOrganization;
-  let url: string;
-  before(async () => {
-    tenant = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
-    url = `${testInstance.api.url}/api/auth/me`;
-  });
-
-  const guess = (from: string) => askFrom(from, url, newToken());
+  const tenant = useOrganization(() => ({ service: testInstance.api, pool: testInstance.pool }));
+  const ask = (from: string, token: string) => askFrom(from, `${testInstance.api.url}/api/auth/me`, token);
+  const guess = (from: string) => ask(from, newToken());
   async function guessUntilRefused(from: string): Promise<void> {
     for (let n = 0; n < 4 * LIMIT; n += 1) if ((await guess(from)).status === 429) return;
     throw new Error('the guesses were never refused');
@@ -46,10 +40,10 @@ describe('Wrong credentials', () => {
 
   it('lock out no valid key at the same address, be it used here for the first time', async () => {
     await guessUntilRefused(STRANGER);
-    expect((await askFrom(STRANGER, url, tenant.token)).status).to.equal(200);
+    expect((await ask(STRANGER, tenant.token)).status).to.equal(200);
     // While the stranger continues.
     const flood = Array.from({ length: 200 }, () => guess(STRANGER));
-    const taken = await Promise.all(Array.from({ length: 20 }, () => askFrom(STRANGER, url, tenant.token)));
+    const taken = await Promise.all(Array.from({ length: 20 }, () => ask(STRANGER, tenant.token)));
     expect(taken.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));
     expect(new Set((await Promise.all(flood)).map(({ status }) => status))).to.not.include(200);
   });

@@ -2,24 +2,18 @@
 // connection closed, and what it hides is never carried out. What is right HTTP, though unusual, is read by the
 // standard.
 import { expect } from 'chai';
-import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { makeSource } from '../support/api-records.ts';
+import { logLines } from '../support/telemetry/log-lines.ts';
 import { until } from '../support/until.ts';
 import { answersTo, openConnection } from './raw-connection.ts';
-import { useService } from '../support/use-hookyard.ts';
+import { useMade, useOrganization, useService } from '../support/use-hookyard.ts';
 
 describe('Request smuggling', () => {
+  // Where refused requests have their lines too.
   const service = useService('api', { LOG_LEVEL: 'debug' });
-  let organization: TestOrganization;
-  let source: SourceRecord;
-  let port: number;
-
-  before(async () => {
-    // Where refused requests have their lines too.
-    organization = await createOrganization({ service });
-    source = await makeSource(organization);
-    port = Number(new URL(service.url).port);
-  });
+  const organization = useOrganization(() => ({ service }));
+  const source = useMade('a source', () => makeSource(organization));
+  const port = () => Number(new URL(service.url).port);
 
   const path = () => `/ingest/${organization.slug}/${source.slug}`;
   /** A webhook with these headers. */
@@ -37,13 +31,7 @@ describe('Request smuggling', () => {
     ].join('\r\n');
   const events = async () => (await organization.api.list(`${organization.base}/events`)).pagination.total;
   /** Statuses of handled requests by path, from the log. */
-  const handled = (route: string) =>
-    service
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('{') && line.includes('"msg":"request"'))
-      .map((line) => JSON.parse(line) as { path: string; status: number })
-      .filter((line) => line.path === route);
+  const handled = (route: string) => logLines(service).filter(({ msg, path }) => msg === 'request' && path === route);
 
   const CHUNKED = 'Transfer-Encoding: chunked';
   const EMPTY = '0\r\n\r\n';
@@ -111,7 +99,7 @@ describe('Request smuggling', () => {
   ];
   for (const [what, request] of refused) {
     it(`refuses ${what}, once, and closes the connection`, async () => {
-      const answers = await answersTo(port, request() + hidden());
+      const answers = await answersTo(port(), request() + hidden());
       expect(answers.map(({ status }) => status)).to.deep.equal([400]);
       expect(answers[0]?.headers.connection).to.equal('close');
       expect(answers[0]?.body).to.include({ error: 'Bad Request' });
@@ -124,7 +112,7 @@ describe('Request smuggling', () => {
   });
 
   it('refuses garbage after a request, and carries the request out once', async () => {
-    const answers = await answersTo(port, `${webhook('Content-Length: 2')}{}GARBAGE\r\n\r\n${hidden()}`);
+    const answers = await answersTo(port(), `${webhook('Content-Length: 2')}{}GARBAGE\r\n\r\n${hidden()}`);
     expect(answers.at(-1)?.status).to.equal(400);
     expect(answers.length).to.be.at.most(2);
     expect(await events()).to.be.at.most(1);
@@ -132,7 +120,7 @@ describe('Request smuggling', () => {
   });
 
   it('refuses too many bytes of chunk extensions', async () => {
-    const [answer] = await answersTo(port, `${webhook(CHUNKED)}5;${'x'.repeat(40_000)}\r\nhello\r\n${EMPTY}`);
+    const [answer] = await answersTo(port(), `${webhook(CHUNKED)}5;${'x'.repeat(40_000)}\r\nhello\r\n${EMPTY}`);
     expect(answer?.status).to.equal(413);
   });
 
@@ -150,7 +138,7 @@ describe('Request smuggling', () => {
   ];
   for (const [what, request, body] of right) {
     it(`reads ${what} as the standard says`, async () => {
-      const { socket, answers } = await openConnection(port);
+      const { socket, answers } = await openConnection(port());
       socket.write(request(), 'latin1');
       const [answer] = await until('the answer', () => answers().length > 0 && answers());
       expect(answer?.status).to.equal(200);

@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { askFrom } from '../support/requests/http-client.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, testPool } from '../support/service.ts';
+import { useEach } from '../support/use-hookyard.ts';
 import { wholeDatabase } from '../support/organizations/whole-database.ts';
 
 interface NewKey {
@@ -17,10 +18,7 @@ interface NewKey {
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 describe('Keys that manage keys', () => {
-  let organization: TestOrganization;
-  beforeEach(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useEach(createOrganization);
   const create = (body: object) => organization.api.create<NewKey>('/api/api-keys', { name: 'K', ...body });
   const use = ({ token }: { token: string }): ApiClient => createClient(organization.api.url, token);
   const ask = (client: ApiClient, body: object) => client.request('POST', '/api/api-keys', { name: 'More', ...body });
@@ -143,10 +141,8 @@ describe('Keys that manage keys', () => {
   });
 
   it('refuse what is no address, and an empty list, which could mean none or all', async () => {
-    expectInvalid(
-      await ask(organization.api, { allowedAddresses: ['127.0.0.1', '10.0.0.0/33'] }),
-      'allowedAddresses.1',
-    );
+    const wrong = await ask(organization.api, { allowedAddresses: ['127.0.0.1', '10.0.0.0/33'] });
+    expectInvalid(wrong, 'allowedAddresses.1');
     expectInvalid(await ask(organization.api, { allowedAddresses: [] }), 'allowedAddresses');
   });
 });

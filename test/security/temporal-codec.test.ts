@@ -10,12 +10,11 @@ import { ENCRYPTED, temporalDataConverter } from '../../temporal-config/payload-
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { status as statusQuery } from '../../workflows/signals-and-queries.ts';
 import { keepHouse } from '../support/database/housekeeping.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/servers/quiet-temporal.ts';
 import type { Endpoint } from '../support/receiver.ts';
-import { type DeliveryView, onceMore, Records } from '../support/records.ts';
+import { type DeliveryView, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const key = (id: string) => ({ id, key: randomBytes(32) });
 const [first, second, third] = [key('first'), key('second'), key('third')];
@@ -44,18 +43,8 @@ function payloadsOf(value: unknown): FoundPayload[] {
 }
 
 describe('the codec of Temporal payloads', () => {
-  let testInstance: OwnHookyard;
-  const receiver = useReceiver();
-  let records: Records;
-  before(async () => {
-    const settings = { HOOKYARD_ENCRYPTION_KEYS: text(first) };
-    testInstance = await startHookyard(undefined, settings);
-    records = new Records(testInstance);
-    await testInstance.startWorker();
-  });
-  after(async () => {
-    await testInstance?.close();
-  });
+  const settings = { HOOKYARD_ENCRYPTION_KEYS: text(first) };
+  const { testInstance, records, receiver } = useHookyard({ settings, workers: [{}] });
 
   async function restartWith(mode: Settings['HOOKYARD_TEMPORAL_CODEC'], keys = text(first)): Promise<void> {
     await Promise.all([testInstance.api, ...testInstance.workers].map((service) => service.stop()));
@@ -138,14 +127,11 @@ describe('the codec of Temporal payloads', () => {
     expect(failing.requests).to.have.length(4);
     await records.workflowsEnd(deliveries.map(({ id }) => id));
 
+    const { source, destination, route } = pipe;
     const ids = [
       testInstance.organizationId,
       eventId,
-      pipe.source.id,
-      pipe.destination.id,
-      pipe.route.id,
-      failed.id,
-      replay.id,
+      ...[source, destination, route, failed, replay].map(({ id }) => id),
     ];
     for (const workflowId of [...deliveries.map(({ id }) => id), replay.id]) {
       const found = await payloads(workflowId);
@@ -160,19 +146,9 @@ describe('the codec of Temporal payloads', () => {
     const { id, eventId } = await waitingDelivery();
     const view = await workflowOf(id).query(statusQuery);
     expect(view).to.include({ status: 'retrying', attempts: 1 });
-    expect(
-      await workflowOf(id)
-        .describe()
-        .then((each) => each.staticSummary()),
-    ).to.include('Orders');
-    const unread = await testInstance.temporal.workflow
-      .getHandle(id)
-      .query(statusQuery)
-      .then(
-        () => null,
-        (error: unknown) => error,
-      );
-    expect(unread).to.be.instanceOf(Error);
+    expect(await (await workflowOf(id).describe()).staticSummary()).to.include('Orders');
+    const unread = testInstance.temporal.workflow.getHandle(id).query(statusQuery);
+    expect(await unread.catch((error: unknown) => error)).to.be.instanceOf(Error);
     await workflowOf(id, 'on').signal('retryNow');
     await records.deliveryWith('delivered', eventId);
   });
@@ -229,11 +205,7 @@ describe('a payload', () => {
     if (!codec) throw new Error('there is no codec');
     return codec;
   };
-  const refusal = (decoding: Promise<unknown>) =>
-    decoding.then(
-      () => 'it was opened',
-      (error: unknown) => String(error),
-    );
+  const refusal = (decoding: Promise<unknown>) => decoding.then(() => 'it was opened', String);
 
   it('is never encrypted to the same bytes twice', async () => {
     const [one, other] = await codecOf('on', first).encode([plain, plain]);

@@ -19,15 +19,8 @@ function ifLate(error: unknown): void {
 
 describe('turns of transforms', () => {
   describe('in a process', () => {
-    const event = {
-      id: 'evt_1',
-      source: 's',
-      method: 'POST',
-      path: '',
-      query: '',
-      headers: {},
-      receivedAt: new Date(0),
-    };
+    const request = { method: 'POST', path: '', query: '', headers: {}, receivedAt: new Date(0) };
+    const event = { id: 'evt_1', source: 's', ...request };
     const run = (transforms: Threads, organization: string, group: string, code = SLOW, bytes = 2) =>
       transforms.runTransform(
         { key: `${organization} ${group}`, type: 'javascript', code, outputContentType: null },
@@ -90,10 +83,7 @@ describe('turns of transforms', () => {
         expect(waits.length).to.be.within(5, 29);
         for (const wait of waits) expect(wait).to.be.within(1, 600_000);
         expect(new Set(waits).size, 'different times').to.be.above(waits.length / 3);
-        const again = await run(transforms, 'greedy', 't0').then(
-          () => null,
-          (error: Error) => error,
-        );
+        const again: unknown = await run(transforms, 'greedy', 't0').catch((error: unknown) => error);
         expect(again).to.be.instanceOf(NoTurnError).and.have.property('message').that.includes('transformMsPerMinute');
         expect((await run(transforms, 'modest', 'one', QUICK)).ok).to.equal(true);
       }));

@@ -3,24 +3,22 @@ import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../ap
 import { send } from '../requests/http-client.ts';
 import { LOOP_WATCH, longTurns } from './loop-watch.ts';
 import { makeNeighbour, type Neighbour } from './neighbour.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../service.ts';
-
-export interface Attacked {
-  service: Service;
-  organization: TestOrganization;
-  neighbour: Neighbour;
-}
+import type { Service, TestOrganization } from '../service.ts';
+import { useMade, useOrganization, useService } from '../use-hookyard.ts';
 
 /** An API of its own. What the neighbour sees as longest is the longest turn of its event loop, in processor time. */
-export async function startAttacked(): Promise<Attacked> {
-  const service = await startService('api', LOOP_WATCH);
-  const organization = await createOrganization({ service });
-  const neighbour = await makeNeighbour(service);
+export function useAttacked(): {
+  service: Service;
+  organization: TestOrganization;
+  neighbour: Pick<Neighbour, 'during'>;
+} {
+  const service = useService('api', LOOP_WATCH);
+  const organization = useOrganization(() => ({ service }));
+  const neighbour = useMade('a neighbour', () => makeNeighbour(service));
   return {
     service,
     organization,
     neighbour: {
-      ...neighbour,
       async during(work) {
         const since = service.output().length;
         const { result, seen } = await neighbour.during(work);

@@ -4,6 +4,7 @@ import type { Hookyard, OwnHookyard } from '../hookyard.ts';
 import type { Endpoint, Receiver } from '../receiver.ts';
 import { Records, type SourceView } from '../records.ts';
 import { createOrganization } from '../service.ts';
+import { until } from '../until.ts';
 
 export interface Neighbour {
   organizationId: string;
@@ -26,6 +27,14 @@ export async function addNeighbour(testInstance: OwnHookyard): Promise<Neighbour
   };
   return { organizationId: id, instance, records: new Records(instance) };
 }
+
+/** Before each test of this `describe` nothing waits, and ingest has noticed that. */
+export const emptyBacklogFirst = (testInstance: OwnHookyard) =>
+  beforeEach('nothing waits', async () => {
+    const { pool, client } = testInstance;
+    await pool.query('truncate outbox, held_deliveries, retrying_deliveries');
+    await until('ingest to be open', async () => (await client.get('/readyz')).ingest === 'open');
+  });
 
 const AT_ONCE = 10;
 const MOST_OF_A_ROUTE = 50;

@@ -14,12 +14,14 @@ import { onceMore, type Records } from '../records.ts';
 import { account, PAYLOAD, RECIPIENT, SECRETS, SHOWN } from './secret-markers.ts';
 import { recordAnswers, type RecordedAnswer } from './secret-search.ts';
 import { until } from '../until.ts';
-import { type Suite, useHookyard } from '../use-hookyard.ts';
+import { useHookyard } from '../use-hookyard.ts';
 
 const body = (n: number) => JSON.stringify({ n, marker: PAYLOAD });
 
 export class SecretRun {
-  readonly suite: Suite<OwnHookyard>;
+  readonly testInstance: OwnHookyard;
+  readonly records: Records;
+  readonly receiver: Receiver;
   /** What the command line printed. */
   readonly printed: string[] = [];
   /** Tokens that the API has shown as it should. */
@@ -37,7 +39,7 @@ export class SecretRun {
       ({ answers: this.answers, stop: stopRecording } = recordAnswers());
     });
     after(() => stopRecording());
-    this.suite = useHookyard({
+    const suite = useHookyard({
       settings: () => ({
         HOOKYARD_API_KEY: SECRETS.apiKey,
         HOOKYARD_ENCRYPTION_KEYS: `k1:${SECRETS.encryption}`,
@@ -52,18 +54,9 @@ export class SecretRun {
       }),
       workers: [{}],
     });
+    ({ testInstance: this.testInstance, records: this.records, receiver: this.receiver } = suite);
     before('everything is done', () => this.#everything());
     after(() => Promise.all([mail?.close(), this.#store?.close()]));
-  }
-
-  get testInstance(): OwnHookyard {
-    return this.suite.testInstance;
-  }
-  get records(): Records {
-    return this.suite.records;
-  }
-  get receiver(): Receiver {
-    return this.suite.receiver;
   }
 
   async #everything(): Promise<void> {

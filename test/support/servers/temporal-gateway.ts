@@ -7,8 +7,6 @@ const { HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS, HTTP2_HEADER_CONTENT_TYPE } = co
 // The gRPC status UNAUTHENTICATED.
 const UNAUTHENTICATED = '16';
 
-export type TemporalGateway = Awaited<ReturnType<typeof startTemporalGateway>>;
-
 /** @param temporalAddress a Temporal without keys of its own */
 export async function startTemporalGateway(temporalAddress: string, firstKey: string) {
   let taken = firstKey;
