@@ -1,4 +1,3 @@
-// How refused webhooks are stored: in one statement, bounded for each source, and nothing of sources that are gone.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ApiError } from '../../api/request/errors.ts';
@@ -8,12 +7,12 @@ import { newId } from '../../core/text/ids.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { RefusalCount, RefusedWebhook } from '../../core/ingest/refusal.ts';
 import { deleteSource } from '../../db/delivery/deletions.ts';
-import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { createPool, inTransaction } from '../../db/connections/pool.ts';
 import { readRefusals, recordRefusals } from '../../db/history/refusals.ts';
 import { forgetRefusals } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/database/new-events.ts';
 import { arrivalTo } from '../support/organizations/refusals.ts';
-import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 
@@ -134,40 +133,30 @@ describe('refused webhooks in PostgreSQL', () => {
     expect(await left()).to.deep.equal([2, 2]);
   });
 
-  describe('as an API process stores them', () => {
+  it('are not counted twice when the connection breaks, and the log says how many may be missing', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const told = (text: string) => lines.filter((line) => line.includes(text));
-    beforeEach(() => lines.splice(0));
-
-    describe('when the connection breaks', () => {
-      let proxy: TcpProxy;
-      let behindProxy: Pool;
-      before(async () => {
-        const url = new URL(database.databaseUrl);
-        proxy = await startTcpProxy(url.host);
-        url.host = proxy.address;
-        behindProxy = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-      });
-      after(async () => {
-        await behindProxy.end();
-        await proxy.close();
-      });
-
-      it('are not counted twice, and the log says how many may be missing', async () => {
-        await behindProxy.query('select 1');
-        const refusals = new Refusals({ issues, pool: behindProxy, log, everyMs: 20 });
-        proxy.holdAnswers();
-        for (let n = 0; n < 12; n += 1) refusals.note(arrivalTo(owner), REFUSED);
-        await until('them to be stored', async () => (await counted()) === 12);
-        proxy.breakConnections();
-        await until('the line in the log', () => told('failed to count some refused webhooks').length > 0);
-        expect(told('"count":12')).to.have.length(1);
-        refusals.note(arrivalTo(owner), REFUSED);
-        await until('the next one', async () => (await counted()) === 13);
-        await refusals.close();
-        expect(await counted()).to.equal(13);
-      });
-    });
+    const url = new URL(database.databaseUrl);
+    const proxy = await startTcpProxy(url.host);
+    url.host = proxy.address;
+    const behindProxy = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+    try {
+      await behindProxy.query('select 1');
+      const refusals = new Refusals({ issues, pool: behindProxy, log, everyMs: 20 });
+      proxy.holdAnswers();
+      for (let n = 0; n < 12; n += 1) refusals.note(arrivalTo(owner), REFUSED);
+      await until('them to be stored', async () => (await counted()) === 12);
+      proxy.breakConnections();
+      await until('the line in the log', () => told('failed to count some refused webhooks').length > 0);
+      expect(told('"count":12')).to.have.length(1);
+      refusals.note(arrivalTo(owner), REFUSED);
+      await until('the next one', async () => (await counted()) === 13);
+      await refusals.close();
+      expect(await counted()).to.equal(13);
+    } finally {
+      await behindProxy.end();
+      await proxy.close();
+    }
   });
 });

@@ -1,26 +1,17 @@
-// Rights of roles, given by several processes that start together.
 import { expect } from 'chai';
 import { migrate } from '../../db/schema/migrate.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { grantRuntime, findTenantRole, grantTenant } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { asServices } from '../support/stack.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, usePool } from '../support/use-hookyard.ts';
 
 const PROCESSES = 8;
 const ROUNDS = 5;
 
 describe('Rights of roles', () => {
   const { database } = useDatabase('rights');
-  let processes: Pool[];
-  before(async () => {
-    processes = Array.from({ length: PROCESSES }, () =>
-      createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 60_000, onError: () => {} }),
-    );
-  });
-  after(async () => {
-    await Promise.all(processes.map((pool) => pool.end()));
-  });
+  const processes = Array.from({ length: PROCESSES }, () => usePool(database, { max: 1, statementTimeoutMs: 60_000 }));
 
   it('are given by several processes at once, while others bring the schema up to date', async () => {
     const { username } = new URL(asServices(database.databaseUrl));

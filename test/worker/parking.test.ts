@@ -1,4 +1,3 @@
-// How many failed deliveries wait in Temporal, counted on a real server.
 import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -6,32 +5,23 @@ import { type Parking, startParking } from '../../activities/parking.ts';
 import { newId } from '../../core/text/ids.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { cancel } from '../../workflows/signals-and-queries.ts';
-import { failed, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { failed, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { hasStatus } from '../support/workflows/scripted-history.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 
 const MOST = 5;
 // After so many counts with refusals, what was admitted before them counts only by what Temporal says.
 const COUNTS = 4;
 
 describe('failed deliveries that wait in Temporal', () => {
-  let worker: ScriptedWorker;
-  let client: InstallationClient;
   const attributes = { missing: false, look: async () => true };
-  before(async () => {
-    client = new InstallationClient({
-      connection: Connection.lazy({ address: stackAddresses().temporalAddress }),
-      namespace: stackAddresses().namespace,
-      prefix: 'test-parking',
-      attributes,
-    });
-    worker = await startScriptedWorker(client.workflowQueue);
-  });
-  after(async () => {
-    await worker.stop();
-    await client.connection.close();
-  });
+  const { temporalAddress: address, namespace } = stackAddresses();
+  const connection = Connection.lazy({ address });
+  const client = new InstallationClient({ connection, namespace, prefix: 'test-parking', attributes });
+  const worker = useStarted(() => startScriptedWorker(client.workflowQueue));
+  after(() => connection.close());
 
   it('are bounded per organization, counting those that wait already, until some are gone', async () => {
     const [crowded, other] = [newId('org'), newId('org')];
@@ -103,13 +93,7 @@ describe('failed deliveries that wait in Temporal', () => {
 
   it('are none while the namespace lacks search attributes, by which they are counted', async () => {
     const lacking = { ...attributes, missing: true };
-    const { connection } = client;
-    const without = new InstallationClient({
-      connection,
-      namespace: client.options.namespace,
-      prefix: '',
-      attributes: lacking,
-    });
+    const without = new InstallationClient({ connection, namespace, prefix: '', attributes: lacking });
     const parking = await startParking(
       { client: without, log: pino({ level: 'silent' }) },
       { total: MOST, perOrganization: MOST },

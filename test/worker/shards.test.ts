@@ -65,46 +65,38 @@ describe('the shards of a worker', () => {
     const shards = new Shards({
       ...{ db: line.to(database.pool), name, lane: () => 'workflow', version: '0.1.0', log, onChange: () => {} },
     });
-    const relay: Relay = { name, line, shards };
-    relays.push(relay);
-    return relay;
+    relays.push({ name, line, shards });
+    return { name, line, shards };
   }
 
   const owned = ({ shards }: Relay) => shards.held()?.shards.length ?? 0;
+  const untilTheyHave = (count: number, ...all: Relay[]) =>
+    until(`${count} shards for each`, () => all.every((each) => owned(each) === count), PATIENCE_MS);
 
-  async function workers(condition: string): Promise<string[]> {
-    const { rows } = await database.pool.query<{ name: string }>(
-      `select name from workers where ${condition} order by name`,
-    );
-    return rows.map(({ name }) => name);
-  }
+  const workers = () => selectColumn<string>(database.pool)`select name from workers`;
 
   it('is shared by both while they live, and ends with one of them', async () => {
     const [first, second] = [start(), start()];
-    await until(
-      'both to have their half',
-      () => [first, second].every((each) => owned(each) === SHARDS / 2),
-      PATIENCE_MS,
-    );
+    await untilTheyHave(SHARDS / 2, first, second);
     expect([first.shards.workers, second.shards.workers]).to.deep.equal([2, 2]);
     await second.shards.release();
-    await until('the other to have everything', () => owned(first) === SHARDS, PATIENCE_MS);
+    await untilTheyHave(SHARDS, first);
     expect(first.shards.workers).to.equal(1);
   });
 
   it('gives up shards only after a claim that may have found something there, and says what is in flight', async () => {
     const first = start();
-    await until('it to have everything', () => owned(first) === SHARDS, PATIENCE_MS);
+    await untilTheyHave(SHARDS, first);
     const inFlight = Array.from({ length: 200 }, () => newId('dlv'));
     first.shards.reportInFlight(() => inFlight.map((id) => ({ id, shard: shardOf(id) })));
     const claim = Promise.withResolvers<void>();
     const claiming = first.shards.duringClaim(() => claim.promise);
     const second = start();
-    await until('it to claim from its half only', () => owned(first) === SHARDS / 2, PATIENCE_MS);
+    await untilTheyHave(SHARDS / 2, first);
     expect(owned(second)).to.equal(0);
     claim.resolve();
     await claiming;
-    await until('the other to have its half', () => owned(second) === SHARDS / 2, PATIENCE_MS);
+    await untilTheyHave(SHARDS / 2, second);
     const others = inFlight.filter((id) => second.shards.held()?.shards.includes(shardOf(id)));
     expect(await handedOver()).to.have.members(others);
     inFlight.length = 0;
@@ -118,11 +110,7 @@ describe('the shards of a worker', () => {
   for (const how of ['fail', 'hang'] as const) {
     it(`stays its own when statements ${how} for all, and another one is back first`, async () => {
       const [early, late] = [start(), start()];
-      await until(
-        'both to have their half',
-        () => [early, late].every((each) => owned(each) === SHARDS / 2),
-        PATIENCE_MS,
-      );
+      await untilTheyHave(SHARDS / 2, early, late);
       const before = late.shards.held();
       for (const { line } of [early, late]) line.cut(how);
       await until(
@@ -134,15 +122,11 @@ describe('the shards of a worker', () => {
       await database.pool.query(`insert into workers (name, is_leaving) values ('dead', true)`);
       early.line.open();
       await until('the early one to go on', () => early.shards.held(), PATIENCE_MS);
-      expect(await workers('true'), 'the late one, too').to.include(late.name);
+      expect(await workers(), 'the late one, too').to.include(late.name);
       late.line.open();
       await until('the late one to go on with what it had', () => late.shards.held(), PATIENCE_MS);
       expect(late.shards.held()).to.deep.equal(before);
-      await until(
-        'the one that is gone to be found',
-        async () => (await workers(`name = 'dead'`)).length === 0,
-        PATIENCE_MS,
-      );
+      await until('the dead one to be found', async () => !(await workers()).includes('dead'), PATIENCE_MS);
       expect(late.shards.held()).to.deep.equal(before);
     });
   }
