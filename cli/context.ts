@@ -30,7 +30,7 @@ export interface Context {
   url: string;
 }
 
-/** @throws CliError when the address is none, or the time-out no number */
+/** @throws CliError when the address, the time-out or the API key cannot be used */
 export function contextOf(command: Command): Context {
   const options = command.optsWithGlobals<GlobalOptions>();
   const address = serviceAddress(options);
@@ -39,9 +39,13 @@ export function contextOf(command: Command): Context {
   if (!(seconds > 0 && seconds <= 3600))
     throw usage(`--timeout must be a number of seconds between 0 and 3600, not ${options.timeout}`);
   const output = createOutput(options.json === true);
+  const key = apiKey(options, address);
+  // It is sent in a header. Nothing of it is printed.
+  if (key !== undefined && !/^[!-~]+$/.test(key))
+    throw usage('The API key may contain only printable ASCII characters without spaces; check where it is set');
   const client = createClient({
     url,
-    apiKey: apiKey(options, address),
+    apiKey: key,
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
@@ -87,7 +91,9 @@ const checked = (address: string, from: string): ServiceAddress => ({
 /** The address of a service, without slashes at its end. @throws CliError when it is none */
 export function checkedUrl(address: string): string {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-    throw usage(`Invalid service URL "${address}": it must start with http:// or https://`);
+    throw usage(
+      `Invalid service URL "${address}": it must start with http:// or https:// and have a valid host name and port`,
+    );
   return address.replace(/\/+$/, '');
 }
 

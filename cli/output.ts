@@ -63,8 +63,9 @@ export function onUnread(handler: () => void): void {
 export function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-      whenUnread();
+      if (error.code === 'EPIPE' || error.code === 'EIO') return whenUnread();
+      process.stderr.write(`hookyard: failed to write the output (${error.code})\n`);
+      process.exit(1);
     });
   }
 }

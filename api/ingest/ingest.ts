@@ -105,7 +105,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     if (!INGEST_METHODS.includes(ctx.method)) {
       const allowed = INGEST_METHODS.join(', ');
       const advice = HANDSHAKE_METHODS.includes(ctx.method)
-        ? `; if the sender checks the URL with ${ctx.method}, set the source's provider or handshake`
+        ? `; if the sender checks the URL with ${ctx.method}, set the source's provider or handshake, and make sure that the request has the challenge`
         : '';
       throw new ApiError(405, 'METHOD_NOT_ALLOWED', `An ingest URL accepts only ${allowed}${advice}`, undefined, {
         Allow: allowed,

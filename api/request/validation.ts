@@ -221,6 +221,7 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum));
     case 'too_big':
+      if (issue.maximum === Number.MAX_SAFE_INTEGER) return 'must be a smaller whole number';
       return `must ${bound('at most', issue.origin, Number(issue.maximum))}`;
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options)
@@ -235,6 +236,8 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 function tooSmall(origin: string, minimum: number): string {
+  // The bound of whole numbers as such: the check of the member's own does not run then.
+  if (minimum === Number.MIN_SAFE_INTEGER) return 'must be a larger whole number';
   if (origin === 'string' && minimum === 1) return 'must not be empty';
   return `must ${bound('at least', origin, minimum)}`;
 }

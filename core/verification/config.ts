@@ -84,7 +84,10 @@ const jwtScheme = (config: JwtConfig): Scheme => {
 
 const headerToken = z.object({
   type: z.literal('header_token'),
-  secret: secretSchema,
+  secret: secretSchema.refine(
+    (secret) => !/[\r\n\0]|[ \t]$/.test(secret),
+    'must not contain line breaks or end with a space, because no header does',
+  ),
   header: headerName('contains the token').refine(
     (name) => name.toLowerCase() !== 'content-type',
     'must not be Content-Type, because the header with the token is not stored',

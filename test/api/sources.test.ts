@@ -77,6 +77,14 @@ describe('Sources', () => {
       expectInvalid(answer, 'verificationConfig.secret');
     });
 
+    it('needs a secret that a header can carry, where a header has it', async () => {
+      for (const spoilt of [`${secret}\n`, `${secret} `]) {
+        const verificationConfig = { type: 'header_token', header: 'X-Token', secret: spoilt };
+        const sent = { name: 'Spoilt', slug: 'spoilt', verificationConfig };
+        expectInvalid(await organization.api.request('POST', base, sent), 'verificationConfig.secret');
+      }
+    });
+
     it('removes the secret with the type none, and with null', async () => {
       for (const verificationConfig of [{ type: 'none' }, null]) {
         const { id } = await makeSource(organization, { verificationConfig: { type: 'slack', secret } });
