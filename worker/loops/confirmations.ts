@@ -119,7 +119,8 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     log.warn({ organizationId, error: error.summary }, 'failed to send a confirmation email');
-    if (!error.permanent) return;
+    if (error.permanent) await noteAsked(deps.pool, asked);
+    return;
   }
   await noteAsked(deps.pool, asked);
   log.info({ organizationId }, 'confirmation email sent to a notification recipient');
