@@ -1,4 +1,3 @@
-// The place of a retry at its destination: whose it is, and where the retry waits without one.
 import { expect } from 'chai';
 import { Permit } from '../../activities/attempt/rate-and-concurrency.ts';
 import type { AttemptRequest } from '../../activities/types.ts';
@@ -9,7 +8,7 @@ import { insertSource } from '../support/database/own-database.ts';
 import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
-import { execute } from '../support/database/sql.ts';
+import { insertDelivery } from '../db/fixtures.ts';
 
 describe('the place of a retry', () => {
   const { database } = useDatabase('attempt_place');
@@ -34,11 +33,9 @@ describe('the place of a retry', () => {
 
   async function queuedRetry(): Promise<OutboxRow> {
     const row = await queueDelivery(database.pool, undefined, 'waiting');
-    await execute(database.pool)`
-      insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted,
-      attempt_count)
-      values (${row.deliveryId}, ${row.organizationId}, ${row.eventId}, ${sourceId}, ${row.destinationId}, 0,
-      'retrying', true, 1)`;
+    const { deliveryId: id, organizationId, eventId: event_id, destinationId: destination_id } = row;
+    const columns = { id, event_id, destination_id, status: 'retrying', attempt_count: 1 };
+    await insertDelivery(database.pool, { organizationId, sourceId }, columns);
     return row;
   }
 

@@ -1,11 +1,9 @@
-// Loading what attempts need, in groups: what PostgreSQL refuses of one delivery is not laid on the others of its
-// group.
 import { expect } from 'chai';
 import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { DAY_MS, partitionName } from '../../db/sql/partitions.ts';
-import { makeOwner, storeEvent, firstRoute } from '../support/database/history.ts';
+import { firstRoute, makeOwner, type StoredEvent, storeEvent } from '../support/database/history.ts';
 import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 const ROLE = 'hookyard_test_reader';
@@ -18,6 +16,9 @@ describe('loading deliveries together', () => {
     const url = new URL(database.databaseUrl);
     url.searchParams.set('options', `-c role=${ROLE}`);
     pool = createPool(url.href, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
+  });
+  const requestOf = ({ id, organizationId, deliveries }: StoredEvent) => ({
+    ...{ organizationId, deliveryId: deliveries[0]?.id ?? '', eventId: id, attempt: 1, retryDelay: null },
   });
   // Inside, so that it runs before the database goes.
   const endRole = async () => {
@@ -36,13 +37,7 @@ describe('loading deliveries together', () => {
           storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] }),
         ),
       );
-      const requests = stored.map(({ id, deliveries }) => ({
-        organizationId: owner.organizationId,
-        deliveryId: deliveries[0]?.id ?? '',
-        eventId: id,
-        attempt: 1,
-        retryDelay: null,
-      }));
+      const requests = stored.map(requestOf);
       // Reading this row divides by zero (SQLSTATE 22012). Attempts name the partition of the day, whose policies are
       // its own.
       const today = partitionName('deliveries', Math.floor(Date.now() / DAY_MS));
@@ -70,22 +65,11 @@ describe('loading deliveries together', () => {
       const stored = await Promise.all(
         ['x'.repeat(200_000), '{}'].map(async (body) => {
           const owner = await makeOwner(database.pool, 1, 1);
-          const route = firstRoute(owner);
-          const event = await storeEvent(database.pool, owner, route, {
-            receivedAt: new Date(),
-            statuses: ['pending'],
-            body,
-          });
-          return { ...event, organizationId: owner.organizationId, body };
+          const pending = { receivedAt: new Date(), statuses: ['pending' as const], body };
+          return { event: await storeEvent(database.pool, owner, firstRoute(owner), pending), body };
         }),
       );
-      const [large, small] = stored.map(({ id, organizationId, deliveries }) => ({
-        organizationId,
-        deliveryId: deliveries[0]?.id ?? '',
-        eventId: id,
-        attempt: 1,
-        retryDelay: null,
-      }));
+      const [large, small] = stored.map(({ event }) => requestOf(event));
       if (!large || !small) throw new Error('two were stored');
       // Reading the large one takes as long as the test holds a lock.
       const holder = await database.pool.connect();

@@ -1,4 +1,3 @@
-// Deliveries that a relay has started and not heard of since, on a real outbox and a real Temporal.
 import { Client } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -14,22 +13,18 @@ import { queueDelivery } from '../support/database/outbox.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
-import { failed, inQueue, type ScriptedWorker, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
-import { execute } from '../support/database/sql.ts';
+import { useDatabase, useStarted } from '../support/use-hookyard.ts';
+import { failed, inQueue, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
+import { insertDelivery } from '../db/fixtures.ts';
 
 describe('deliveries that a relay has not heard of', () => {
   const { database } = useDatabase('overdue');
-  let worker: ScriptedWorker;
+  const worker = useStarted(() => startScriptedWorker('test-overdue'));
   let sourceId: string;
   let now = 0;
   const inFlight = new InFlight({ total: 10, concurrency: new DestinationConcurrency(5) }, { now: () => now });
   before(async () => {
-    worker = await startScriptedWorker('test-overdue');
     ({ sourceId } = await insertSource(database.pool));
-  });
-  after(async () => {
-    await worker?.stop();
   });
 
   const queue = (deliveryId: string, resume: Resume | null = null) => queueDelivery(database.pool, deliveryId, resume);
@@ -37,18 +32,16 @@ describe('deliveries that a relay has not heard of', () => {
   /** A delivery that this database says waits for its turn, told by the relay. */
   async function waiting(deliveryId: string): Promise<OutboxRow> {
     const row = await queue(deliveryId, 'waiting');
-    await execute(database.pool)`
-      insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted,
-      attempt_count)
-      values (${deliveryId}, ${row.organizationId}, ${row.eventId}, ${sourceId}, ${row.destinationId}, 0, 'retrying',
-      true, 1)`;
+    const { organizationId, eventId: event_id, destinationId: destination_id } = row;
+    const columns = { id: deliveryId, event_id, destination_id, status: 'retrying', attempt_count: 1 };
+    await insertDelivery(database.pool, { organizationId, sourceId }, columns);
     inFlight.add(row);
     return row;
   }
 
   const deps = () => ({ pool: database.pool, client: worker.client, log: pino({ level: 'silent' }) });
-  const look = (isRunning: (deliveryId: string) => boolean = () => false) =>
-    lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning, freeSlot });
+  const look = (isRunning: (deliveryId: string) => boolean = () => false, client = worker.client) =>
+    lookAfterOverdue({ ...deps(), client, hotPool: database.pool, inFlight, isRunning, freeSlot });
   const freeSlot = (deliveryId: string) => void inFlight.delete(deliveryId);
   const queued = async () =>
     (await database.pool.query<{ id: string; resume: Resume | null }>('select delivery_id as id, resume from outbox'))
@@ -130,14 +123,7 @@ describe('deliveries that a relay has not heard of', () => {
     await database.pool.query('delete from outbox where delivery_id = $1', [done.deliveryId]);
     now += 60_000;
     const away = new Client({ connection: worker.client.connection, namespace: 'there-is-none' });
-    await lookAfterOverdue({
-      ...deps(),
-      client: away,
-      hotPool: database.pool,
-      inFlight,
-      isRunning: () => false,
-      freeSlot,
-    });
+    await look(undefined, away);
     expect(inFlight.deliveryIds()).to.deep.equal([first.deliveryId, last.deliveryId]);
     now += 5000;
     await look();

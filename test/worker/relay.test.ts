@@ -23,7 +23,7 @@ import { until } from '../support/until.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
-import { execute } from '../support/database/sql.ts';
+import { insertDestination, insertRoute } from '../db/fixtures.ts';
 
 const MOST_WORKFLOWS = 20;
 
@@ -61,13 +61,9 @@ describe('a relay', () => {
   });
 
   async function way(lane: Lane, { organizationId, sourceId } = owner): Promise<Way> {
-    const [routeId, destinationId] = [newId('rte'), newId('dst')];
-    await execute(database.pool)`
-      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-      values (${destinationId}, ${organizationId}, 'D', ${destinationId}, 'http', 'https://d.example', 'POST', 'none',
-      1000, '{"maxRetries": 0}')`;
-    await execute(database.pool)`insert into routes (id, organization_id, name, source_id, destination_ids, lane)
-      values (${routeId}, ${organizationId}, 'R', ${sourceId}, array[${destinationId}], ${lane})`;
+    const columns = { retry_policy: '{"maxRetries": 0}' };
+    const destinationId = await insertDestination(database.pool, organizationId, columns);
+    const routeId = await insertRoute(database.pool, { organizationId, sourceId }, [destinationId], { lane });
     return { routeId, destinationId, organizationId, sourceId };
   }
 

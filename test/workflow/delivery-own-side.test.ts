@@ -1,8 +1,11 @@
-// The delivery workflow while our own side is away, when its code has a mistake, and when its history is cut.
 import { expect } from 'chai';
+import { WorkflowFailedError } from '@temporalio/client';
 import type { AttemptOutcome } from '../../activities/types.ts';
+import { named } from '../../core/text/error-summary.ts';
 import { sendAll } from '../../temporal-config/workflows.ts';
 import { cancel, release } from '../../workflows/signals-and-queries.ts';
+import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-hookyard.ts';
 import {
   deferred,
   delivered,
@@ -10,10 +13,9 @@ import {
   retrying,
   startScriptedWorker,
   unrecorded,
+  failed,
 } from '../support/workflows/scripted-attempts.ts';
 import { attemptNumbers, eventCounts, exportedEvents, policyOf, tells } from '../support/workflows/scripted-history.ts';
-import { until } from '../support/until.ts';
-import { useStarted } from '../support/use-hookyard.ts';
 
 // More than the events of a history that is cut.
 const MANY = 1000;
@@ -111,5 +113,34 @@ describe('delivery workflow, when something is wrong with our own side', () => {
       [1, slotAt],
       [1, slotAt],
     ]);
+  });
+});
+
+// Short texts are written to Protocol Buffers by other code than long ones (protobufjs, Writer.string).
+const TEXTS = ['a\ud800b', `${'x'.repeat(100)}\udc00`, 'a\0b'];
+const HUGE = 'x'.repeat(5_000_000);
+
+describe('text in errors of activities and workflows', () => {
+  const worker = useStarted(() => startScriptedWorker('test-foreign-text'));
+
+  for (const quick of [true, false]) {
+    it(`of ${quick ? 'local' : 'regular'} activities: the delivery continues`, async () => {
+      const deliveries = await Promise.all(
+        [...TEXTS, HUGE].map((text) =>
+          worker.start([new Error(text, { cause: new Error(text) }), delivered], { quick }),
+        ),
+      );
+      for (const { handle } of deliveries) expect(await handle.result()).to.include({ status: 'delivered' });
+    });
+  }
+
+  it('of workflows: it ends, and shows it', async () => {
+    for (const text of TEXTS) {
+      const { handle } = await worker.start([{ ...failed, error: named(text) }], { replayWindowMs: 0 });
+      const failure = await handle.result().catch((error: unknown) => error);
+      if (!(failure instanceof WorkflowFailedError)) throw failure;
+      const shown = failure.cause?.message ?? '';
+      expect(shown).to.match(/^Failed after 1 of 4 attempts: .*\ufffd/);
+    }
   });
 });

@@ -1,4 +1,3 @@
-// The delivery workflow on a real Temporal server, with attempts that follow a script.
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { cancel, release, replay, retryNow, status } from '../../workflows/signals-and-queries.ts';
@@ -11,6 +10,7 @@ import {
   held,
   inQueue,
   retrying,
+  type ScriptedDelivery,
   startScriptedWorker,
 } from '../support/workflows/scripted-attempts.ts';
 import {
@@ -58,7 +58,7 @@ describe('delivery workflow', () => {
       ]);
     });
 
-  it('ends when a failover destination takes over, and names the delivery that does', async () => {
+  it('ends when a failover destination takes over, and names the delivery that does, also in the Temporal UI', async () => {
     const delivery = await worker.start([retrying(10), failedOver]);
     expect(await delivery.handle.result()).to.deep.equal({
       status: 'failed_over',
@@ -67,6 +67,7 @@ describe('delivery workflow', () => {
     });
     expect(attemptNumbers(delivery)).to.deep.equal([1, 2]);
     expect(await delivery.handle.query(status)).to.include({ status: 'failed_over' });
+    expect(await currentDetails(delivery)).to.contain('/workflows/dlv_00000000000000000000000000)');
   });
 
   it('waits for the slot that a rate limit reserved and makes the same attempt then', async () => {
@@ -199,18 +200,17 @@ describe('delivery workflow', () => {
     await until('it in visibility', async () => (await worker.client.workflow.count(query)).count === 1);
   });
 
-  it('creates a new delivery when a failed one is asked to replay', async () => {
-    const delivery = await worker.start([failed], {}, 'dlv_created_by_the_workflow');
-    await until('the delivery to be parked', () => hasStatus(delivery, 'failed'));
-    await delivery.handle.signal(replay);
-    expect(await delivery.handle.result()).to.deep.equal({
-      status: 'failed',
-      attempts: 1,
-      replayedAs: 'dlv_created_by_the_workflow',
+  for (const typed of [[], ['please']] as [string?][])
+    it(`creates a new delivery when a failed one is asked to replay, with ${typed[0] ?? 'nothing'} in the signal`, async () => {
+      const delivery = await worker.start([failed], {}, 'dlv_created_by_the_workflow');
+      await until('the delivery to be parked', () => hasStatus(delivery, 'failed'));
+      await delivery.handle.signal(replay, ...typed);
+      expect(await delivery.handle.result()).to.deep.equal({
+        ...{ status: 'failed', attempts: 1, replayedAs: 'dlv_created_by_the_workflow' },
+      });
+      const { organizationId, deliveryId } = delivery.input;
+      expect(delivery.replays).to.deep.equal([{ organizationId, deliveryId }]);
     });
-    const { organizationId, deliveryId } = delivery.input;
-    expect(delivery.replays).to.deep.equal([{ organizationId, deliveryId }]);
-  });
 
   it('takes the name of a replay that was created already and creates none', async () => {
     const delivery = await worker.start([failed]);
@@ -276,4 +276,30 @@ describe('delivery workflow', () => {
     expect(await delivery.handle.result()).to.deep.equal({ status: 'closed', attempts: 2 });
     expect(delivery.cancels).to.deep.equal([]);
   });
+
+  it('finds a delivery as retrying again after its circuit has held it', async () => {
+    const delivery = await worker.start([retrying(1), held, retrying(HOUR_MS)]);
+    await until('the hold', () => isFoundAs(delivery, 'circuit_open'));
+    await delivery.handle.signal(release);
+    await until('the retry', () => isFoundAs(delivery, 'retrying'));
+    await delivery.handle.signal(cancel);
+    await delivery.handle.result();
+  });
+
+  it('names what a failed delivery waits for, and leads to others of its event and destination', async () => {
+    const delivery = await worker.start([failed]);
+    await until('the failure', () => hasStatus(delivery, 'failed'));
+    const details = await currentDetails(delivery);
+    expect(details).to.contain('**Failed** after 1 of 4 attempts: The destination returned 500.');
+    expect(details).to.contain('`replay` replays the delivery');
+    expect(decodeURIComponent(details)).to.contain(`EventId = "${delivery.input.eventId}"`);
+    expect(decodeURIComponent(details)).to.contain(`DestinationId = "${delivery.destinationId}"`);
+    await delivery.handle.signal(cancel);
+    await delivery.handle.result().catch(() => undefined);
+  });
+
+  async function isFoundAs({ input }: ScriptedDelivery, deliveryStatus: string): Promise<boolean> {
+    const query = `WorkflowId = "${input.deliveryId}" and DeliveryStatus = "${deliveryStatus}"`;
+    return (await worker.client.workflow.count(query)).count === 1;
+  }
 });
