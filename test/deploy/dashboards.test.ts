@@ -143,13 +143,7 @@ async function startTraffic(testInstance: OwnHookyard, receiver: Receiver, store
     destination: { rateLimitPerMinute: 60, retryPolicy: onceMore(3) },
   });
   const written = await records.source();
-  const lake = await client.create<{ id: string }>('/api/destinations', {
-    ...{ name: 'Lake', type: 's3' },
-    config: {
-      ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
-      ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 5 },
-    },
-  });
+  const lake = await client.create('/api/destinations', store.lake({ batchWindowSeconds: 5 }));
   await records.route(written.id, [lake.id]);
   const unrouted = await records.source();
   const config = { url: receiver.endpoint(200).url };

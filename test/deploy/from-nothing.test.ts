@@ -3,14 +3,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
 import { START_DEADLINE_MS } from '../support/programs/npm-start.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/servers/own-postgres.ts';
 import { stackAddresses } from '../support/stack.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -31,23 +30,16 @@ function requireCommands(context: Mocha.Context): void {
 describe('the commands of docs/operate/production.md', function () {
   this.timeout(3 * START_DEADLINE_MS);
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-from-nothing-'));
-  let dataDir: string;
-  let unlock: (() => void) | undefined;
-  let postgres: Postgres | undefined;
+  let own: OwnPostgres | undefined;
   let shell: ChildProcess | undefined;
   before(async function () {
     requireCommands(this);
-    dataDir = mkdtempSync(join(project, '.test-data', 'from-nothing-'));
-    for (const name of ['run', 'logs']) mkdirSync(join(dataDir, name), { mode: 0o711 });
-    unlock = await lockDataDir(dataDir);
-    const [port = 0] = await freePorts(1);
-    postgres = await startPostgres({ dataDir, port, log: () => {} });
+    own = await startOwnPostgres('from-nothing', { other: {} });
   });
   after(async () => {
     await endGroup();
-    await postgres?.service.stop();
-    unlock?.();
-    for (const made of [folder, dataDir]) if (made) rmSync(made, { recursive: true, force: true });
+    await own?.remove();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   /** The steps, without the first one and those of Temporal's command line, which is not on this machine. */
@@ -75,12 +67,12 @@ describe('the commands of docs/operate/production.md', function () {
   }
 
   it('lead from nothing to a webhook that is stored', async () => {
-    if (!postgres) throw new Error('there is no PostgreSQL');
+    if (!own) throw new Error('there is no PostgreSQL');
     const [port, apiMetrics, workerMetrics] = await freePorts(3);
-    const admin = postgres.url('postgres');
+    const admin = own.postgres.url('postgres');
     const namespace = `nothing-${randomBytes(4).toString('hex')}`;
-    const own: [string | RegExp, string][] = [
-      [/^export DATABASE_HOST=.*$/m, `export DATABASE_HOST=${new URL(admin).host}`],
+    const changes: [string | RegExp, string][] = [
+      [/^export DATABASE_HOST=.*$/m, `export DATABASE_HOST=${own.address}`],
       [/^export DATABASE_ADMIN_URL=.*$/m, `export DATABASE_ADMIN_URL='${admin}'`],
       [
         /^export TEMPORAL_ADDRESS=.*$/m,
@@ -92,7 +84,7 @@ describe('the commands of docs/operate/production.md', function () {
       [/(?<=8 )npm run worker &$/m, `OTEL_EXPORTER_PROMETHEUS_PORT=${workerMetrics} npm run worker &`],
     ];
     let script = commands();
-    for (const [line, mine] of own) {
+    for (const [line, mine] of changes) {
       expect(script).to.match(new RegExp(line));
       script = script.replace(line, () => mine);
     }

@@ -11,6 +11,7 @@ import { newToken } from '../../core/config/api-token.ts';
 import { freePorts } from '../../local/ports.ts';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { createClient } from '../support/api-client.ts';
+import { outputOf } from '../support/programs/children.ts';
 import { COLD_START_MS } from '../support/programs/go-program.ts';
 import {
   type Container,
@@ -98,12 +99,7 @@ describe('The processes of the Helm chart', function () {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-    const started = { name: container.name, child, output: () => text };
+    const started = { name: container.name, child, output: outputOf(child) };
     children.push(started);
     return started;
   }

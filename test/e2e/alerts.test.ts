@@ -4,22 +4,15 @@ import { Webhook } from 'standardwebhooks';
 import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
 import { newId } from '../../core/text/ids.ts';
 import { freePorts } from '../../local/ports.ts';
-import {
-  type AlertReceiver,
-  jsonOf,
-  type ReceivedAlert,
-  startAlertReceiver,
-} from '../support/messages/alert-receiver.ts';
+import { jsonOf, type ReceivedAlert, startAlertReceiver } from '../support/messages/alert-receiver.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
 import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type MailServer, startMailServer } from '../support/messages/mail-server.ts';
-import { Records } from '../support/records.ts';
+import { startMailServer } from '../support/messages/mail-server.ts';
 import { scrape } from '../support/telemetry/scrape.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -43,32 +36,27 @@ interface WebhookEvent {
 }
 
 describe('Alerts', () => {
-  let testInstance: OwnHookyard;
-  let receiver: AlertReceiver;
-  let mail: MailServer;
-  const destinations = useReceiver();
+  const receiver = useStarted(startAlertReceiver);
+  const mail = useStarted(() => startMailServer());
+  const {
+    testInstance,
+    records,
+    receiver: destinations,
+  } = useHookyard({
+    settings: () => ({
+      ...{ HOOKYARD_PAGERDUTY_URL: receiver.url, SMTP_URL: mail.url, HOOKYARD_SHUTDOWN_SECONDS: '2' },
+      ...{ HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example', HOOKYARD_NOTIFY_RECIPIENTS: 'ops.example' },
+      tuning: { issueRecoverySeconds: 1 },
+    }),
+  });
   let metricsPort: number;
   let paths = 0;
-
   before(async () => {
-    [receiver, mail] = await Promise.all([startAlertReceiver(), startMailServer()]);
-    testInstance = await startHookyard(undefined, {
-      HOOKYARD_PAGERDUTY_URL: receiver.url,
-      SMTP_URL: mail.url,
-      HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
-      HOOKYARD_NOTIFY_RECIPIENTS: 'ops.example',
-      HOOKYARD_SHUTDOWN_SECONDS: '2',
-      tuning: { issueRecoverySeconds: 1 },
-    });
     [metricsPort = 0] = await freePorts(1);
     await testInstance.startWorker({
       HOOKYARD_PUBLIC_URL: 'https://hooks.example',
       OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),
     });
-  });
-  after(async () => {
-    await testInstance?.close();
-    await Promise.all([receiver?.close(), mail?.close()]);
   });
 
   /** Another organization, so that tests do not tell each other's channels. */
@@ -203,7 +191,6 @@ describe('Alerts', () => {
 
   it('tell of deliveries that fail and of the circuit that opens, and that the destination has recovered', async () => {
     const { endpoint, answer } = switchedEndpoint(destinations, 500);
-    const records = new Records(testInstance);
     const { source, route, destination } = await records.pipe(endpoint.url, {
       destination: { name: 'CRM <!channel>' },
       route: breaker({ name: 'Orders', circuitFailureThreshold: 1, circuitProbeSuccessThreshold: 1 }),

@@ -122,23 +122,18 @@ describe('the request of a delivery, made again', () => {
       destination,
       route: { transformId },
     });
+    const third = () => testInstance.client.request('GET', `/api/deliveries/${delivery.id}/request?attempt=3`);
     expect(await shownOf(delivery.id)).to.include({ attemptNumber: 1, state: 'made' });
     await patch(`/api/transforms/${transformId}`, { code: 'export default () => "second"' });
     await patch(`/api/destinations/${made.id}`, { headers: { 'X-Team': 'red' } });
     const next = await shownOf(delivery.id, '?attempt=2');
     expect(next).to.deep.include({ attemptNumber: 2, state: 'next', doubts: [] });
-    expectInvalid(
-      await testInstance.client.request('GET', `/api/deliveries/${delivery.id}/request?attempt=3`),
-      'attempt',
-    );
+    expectInvalid(await third(), 'attempt');
     await testInstance.client.post(`/api/deliveries/${delivery.id}/retry`);
     await records.deliveryWith('delivered', delivery.eventId);
     expectEqual(next, endpoint, endpoint.requests[1]);
     expect(endpoint.requests[1]?.body.toString()).to.equal(BODY);
-    expectInvalid(
-      await testInstance.client.request('GET', `/api/deliveries/${delivery.id}/request?attempt=3`),
-      'attempt',
-    );
+    expectInvalid(await third(), 'attempt');
   });
 
   it('keeps the transform of the delivery, and where the attempt went', async () => {

@@ -11,27 +11,19 @@ import {
   keySetOf,
 } from '../support/providers/described-signers.ts';
 import { send } from '../support/requests/http-client.ts';
-import { type KeyServer, startKeyServer } from '../support/providers/key-server.ts';
+import { startKeyServer } from '../support/providers/key-server.ts';
 import type { Accepted } from '../support/records.ts';
-import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useStarted } from '../support/use-hookyard.ts';
 import { selectRows, selectValue } from '../support/database/sql.ts';
 
 const BODY = Buffer.from('{"order":{"id":1042}}');
 
 describe('sources with a scheme that their owner describes', () => {
-  let service: Service;
-  let organization: TestOrganization;
-  let keyServer: KeyServer;
-  before(async () => {
-    keyServer = await startKeyServer();
-    service = await startService('api', { HOOKYARD_PROVIDER_KEYS_URL: keyServer.url });
-    organization = await createOrganization({ service });
-  });
-  after(async () => {
-    await service.stop();
-    await keyServer.close();
-  });
+  const keyServer = useStarted(startKeyServer);
+  const service = useStarted(() => startService('api', { HOOKYARD_PROVIDER_KEYS_URL: keyServer.url }));
+  const organization = useOrganization(() => ({ service }));
 
   const path = ({ id }: SourceRecord) => `${organization.base}/sources/${id}`;
   const configOf = ({ config }: DescribedSigner, secret: string | undefined): Json => ({

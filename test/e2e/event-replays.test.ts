@@ -2,39 +2,24 @@
 import { expect } from 'chai';
 import { progress as progressQuery } from '../../workflows/signals-and-queries.ts';
 import { expectError } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import type { Answer, Endpoint } from '../support/receiver.ts';
-import { Records, type SourceView } from '../support/records.ts';
+import type { SourceView } from '../support/records.ts';
 import { PLANTED } from '../support/attacks/secrecy.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 import { execute, selectColumn } from '../support/database/sql.ts';
 
 interface ReplayView {
   id: string;
   status: string;
-  filter: Record<string, string>;
-  eventsTotal: number;
   eventsReplayed: number;
-  eventsExpired: number;
-  eventsUnroutable: number;
-  deliveriesCreated: number;
-  replayedUntil: string | null;
   startedAt: string | null;
   finishedAt: string | null;
   workflowId: string;
-  error: string | null;
 }
 
 describe('replays by filter', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  const receiver = useReceiver();
-  before(async () => {
-    testInstance = await sharedHookyard();
-    records = new Records(testInstance);
-  });
-  after(() => testInstance.close());
+  const { testInstance, records, receiver } = useHookyard();
 
   /** A source with so many events that were stored before it had a route: nothing is delivered yet. */
   async function unrouted(count: number): Promise<{ source: SourceView; eventIds: string[] }> {

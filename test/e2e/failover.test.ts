@@ -104,27 +104,23 @@ describe('failover', () => {
     expect(good.requests, 'only that of the first time').to.have.length(1);
   });
 
-  for (const way of [
-    'the event',
-    'the delivery that failed over',
-    'the failed delivery',
-    'all of the event',
-    'by a filter',
-  ] as const) {
+  type Failed = { eventId: string; sourceId: string; failedOver: string | undefined; failed: string | undefined };
+  const post = (path: string, body?: object) => testInstance.client.post(path, body);
+  const replays: Record<string, (of: Failed) => Promise<unknown>> = {
+    'the event': ({ eventId }) => post(`${testInstance.base}/events/${eventId}/replay`, {}),
+    'the delivery that failed over': ({ failedOver }) => post(`/api/deliveries/${failedOver}/replay`),
+    'the failed delivery': ({ failed }) => post(`/api/deliveries/${failed}/replay`),
+    'all of the event': ({ eventId }) => post('/api/deliveries/bulk', { action: 'replay', eventId }),
+    'by a filter': ({ sourceId }) => post(`${testInstance.base}/events/replay`, { sourceId, status: 'failed' }),
+  };
+  for (const [way, replay] of Object.entries(replays)) {
     it(`that has failed is replaced by a replay of ${way}`, async () => {
       const [primary, backup] = [receiver.endpoint(500, 200), receiver.endpoint(502, 200)];
       const { source } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
       const eventId = await records.accepted(source, BODY);
       await records.eventWith('failed', eventId);
       const [failedOver, failed] = await records.deliveries(eventId);
-      const { client, base } = testInstance;
-      await {
-        'the event': () => client.post(`${base}/events/${eventId}/replay`, {}),
-        'the delivery that failed over': () => client.post(`/api/deliveries/${failedOver?.id}/replay`),
-        'the failed delivery': () => client.post(`/api/deliveries/${failed?.id}/replay`),
-        'all of the event': () => client.post('/api/deliveries/bulk', { action: 'replay', eventId }),
-        'by a filter': () => client.post(`${base}/events/replay`, { sourceId: source.id, status: 'failed' }),
-      }[way]();
+      await replay({ eventId, sourceId: source.id, failedOver: failedOver?.id, failed: failed?.id });
       const event = await records.eventWith('delivered', eventId);
       expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
       const made = event.deliveries?.filter(({ replayOf }) => replayOf !== null);

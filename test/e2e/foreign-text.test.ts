@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { inExpressLane, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
-import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { expectEachOnce, makePipe, useStore } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
@@ -71,7 +71,7 @@ describe('text that cannot be stored', () => {
 
     it('fails the events it is about, and the others are written', async () => {
       const { id: transformId } = await transform();
-      const pipe = await WarehousePipe.make(testInstance, store, { route: { transformId } });
+      const pipe = await makePipe(testInstance, store, { route: { transformId } });
       const ids = await pipe.send([
         '{"type":"known"}',
         '{"type":"a\\u0000b"}',

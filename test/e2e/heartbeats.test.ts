@@ -1,7 +1,6 @@
 // Heartbeats of attempts under way: Temporal makes an attempt again whose heartbeats it misses, so they come much more
 // often than it asks.
 import { expect } from 'chai';
-import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -9,11 +8,10 @@ import { useHookyard } from '../support/use-hookyard.ts';
 const OFTEN_MS = 10_000;
 
 describe('heartbeats of attempts', () => {
-  const { testInstance, receiver } = useHookyard({});
+  const { testInstance, records, receiver } = useHookyard({});
 
   it('reach Temporal so often that one may be missing', async () => {
     await testInstance.startWorker({ HOOKYARD_LANE: 'workflow' });
-    const records = new Records(testInstance);
     const gate = Promise.withResolvers<void>();
     const endpoint = receiver.endpoint({ after: gate.promise });
     const { source } = await records.pipe(endpoint.url);

@@ -1,11 +1,8 @@
 // What an API and a worker ask of PostgreSQL while nothing happens: a look now and then, and a sign that the worker is
 // alive. Counted are transactions, which do not depend on the machine.
-import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard, usePool } from '../support/use-hookyard.ts';
 import { selectValue } from '../support/database/sql.ts';
 
 const SECONDS = 10;
@@ -15,20 +12,13 @@ const QUIET_WITHIN_MS = 240_000;
 
 describe('an idle API with an idle worker', function () {
   this.timeout(2 * QUIET_WITHIN_MS);
-  let hookyard: OwnHookyard;
-  const receiver = useReceiver();
+  const { testInstance, records, receiver } = useHookyard({ workers: [{}] });
   /** Connected to another database. */
-  let outside: Pool;
-  before(async () => {
-    hookyard = await startHookyard();
-    await hookyard.startWorker();
-    outside = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-  });
-  after(() => Promise.all([hookyard.close(), outside.end()]));
+  const outside = usePool(stackAddresses(), { max: 1 });
 
   function commits(): Promise<number> {
     return selectValue<number>(outside)`select xact_commit::float8 as commits from pg_stat_database
-      where datname = ${new URL(hookyard.databaseUrl).pathname.slice(1)}`;
+      where datname = ${new URL(testInstance.databaseUrl).pathname.slice(1)}`;
   }
 
   it('commits a few times a second, and delivers the next webhook as usual', async () => {
@@ -43,6 +33,6 @@ describe('an idle API with an idle worker', function () {
       },
       QUIET_WITHIN_MS,
     );
-    await new Records(hookyard).deliver(receiver.endpoint(200).url, '{"n":1}', 'delivered');
+    await records.deliver(receiver.endpoint(200).url, '{"n":1}', 'delivered');
   });
 });

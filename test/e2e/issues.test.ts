@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { expectError } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
-import { breaker, Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
+import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { send } from '../support/requests/http-client.ts';
 import { Issues } from '../support/messages/issues.ts';
 import type { SourceView } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
-import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
+import { startTakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 import { execute, selectValue } from '../support/database/sql.ts';
 
 const SECRET = 'a secret of sixteen bytes';
@@ -19,18 +19,18 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 const PATIENT = { circuitFailureThreshold: 100 };
 
 describe('issues', () => {
-  const { testInstance, records, receiver } = useHookyard({ settings: { tuning: { issueRecoverySeconds: 1 } } });
+  const store = useStarted(startTakingStore);
+  const { testInstance, records, receiver, circuits } = useHookyard({
+    settings: { tuning: { issueRecoverySeconds: 1 } },
+  });
   let issues: Issues;
-  let store: TakingStore;
   let urls: string[];
   before(async () => {
-    store = await startTakingStore();
     const first = testInstance.api.url;
     await Promise.all([testInstance.startWorker(), testInstance.startApi()]);
     urls = [first, testInstance.api.url];
     issues = new Issues(testInstance.client);
   });
-  after(() => store?.close());
 
   const failed = async (source: SourceView) => records.deliveryWith('failed', await records.accepted(source, '{}'));
   const delivered = async (source: SourceView) =>
@@ -75,7 +75,6 @@ describe('issues', () => {
   });
 
   it('of a circuit open and end with it', async () => {
-    const circuits = new Circuits(testInstance, records);
     const { source, route } = await records.pipe(receiver.endpoint(500).url, { route: breaker() });
     await failed(source);
     const last = await failed(source);
@@ -144,13 +143,7 @@ describe('issues', () => {
 
   it('of a warehouse open when its store refuses, and end with the first file', async () => {
     store.answer(403);
-    const lake = await testInstance.client.create('/api/destinations', {
-      ...{ name: 'Lake', type: 's3' },
-      config: {
-        ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
-        ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 1 },
-      },
-    });
+    const lake = await testInstance.client.create('/api/destinations', store.lake());
     const source = await records.source();
     await records.route(source.id, [lake.id]);
     const eventId = await records.accepted(source, '{"in":"the lake"}');

@@ -2,7 +2,7 @@
 // left.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { type DeliveryView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import { type DeliveryView, onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
@@ -99,13 +99,12 @@ describe('lanes', () => {
 describe('routes of the lane workflow in a worker of the lane express', () => {
   // Of one organization in a worker (worker/worker.ts).
   const MOST_WORKFLOWS = 200;
-  const { testInstance, receiver } = useHookyard({});
+  const { testInstance, records, receiver } = useHookyard({});
   before(async () => {
     await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
   });
 
   it('do not fill the slots of activities: the relay attempts what is too much, and other routes do not wait', async () => {
-    const records = new Records(testInstance);
     const gate = Promise.withResolvers<void>();
     const slow = receiver.endpoint({ after: gate.promise });
     const slowSources = await Promise.all(

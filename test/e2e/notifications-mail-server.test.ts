@@ -1,19 +1,13 @@
 // Notifications and the mail server: away, silent, refusing, or none at all.
 import { expect } from 'chai';
-import { sharedHookyard } from '../support/hookyard.ts';
 import { Issues } from '../support/messages/issues.ts';
 import { REFUSED_DOMAIN } from '../support/messages/mail-server.ts';
-import { BODY, firstMail, NotifiedRoutes } from '../support/messages/notified-routes.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { BODY, firstMail, useNotifiedRoutes } from '../support/messages/notified-routes.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('notifications', () => {
-  let routes: NotifiedRoutes;
-  before(async () => {
-    routes = await NotifiedRoutes.start();
-  });
-  after(() => routes.close());
+  const routes = useNotifiedRoutes();
 
   it('wait for a mail server that is away, while deliveries continue', async () => {
     const bad = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true });
@@ -102,24 +96,20 @@ describe('notifications', () => {
 });
 
 describe('notifications without a mail server', () => {
+  const { testInstance, records, receiver } = useHookyard();
+
   it('are logged, and trouble no delivery', async () => {
-    const [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    try {
-      const records = new Records(testInstance);
-      const { source, route } = await records.pipe(receiver.endpoint(500).url, {
-        route: { notifyOnFailure: true, notifyEmails: 'team@ops.example' },
-      });
-      await records.eventWith('failed', await records.accepted(source, BODY));
-      const line = await until('the log line', () =>
-        testInstance
-          .logs()
-          .split('\n')
-          .find((text) => text.includes(route.id) && text.includes('SMTP_URL')),
-      );
-      expect(JSON.parse(line)).to.include({ kind: 'failure', count: 1, routeId: route.id });
-      expect(testInstance.logs()).to.not.contain('team@ops.example');
-    } finally {
-      await Promise.all([testInstance.close(), receiver.close()]);
-    }
+    const { source, route } = await records.pipe(receiver.endpoint(500).url, {
+      route: { notifyOnFailure: true, notifyEmails: 'team@ops.example' },
+    });
+    await records.eventWith('failed', await records.accepted(source, BODY));
+    const line = await until('the log line', () =>
+      testInstance
+        .logs()
+        .split('\n')
+        .find((text) => text.includes(route.id) && text.includes('SMTP_URL')),
+    );
+    expect(JSON.parse(line)).to.include({ kind: 'failure', count: 1, routeId: route.id });
+    expect(testInstance.logs()).to.not.contain('team@ops.example');
   });
 });

@@ -1,6 +1,6 @@
 // Notifications: what a route sends by mail, and what it does not.
 import { expect } from 'chai';
-import { BODY, firstMail, FROM, NotifiedRoutes } from '../support/messages/notified-routes.ts';
+import { BODY, firstMail, FROM, useNotifiedRoutes } from '../support/messages/notified-routes.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { removePayload } from '../support/rows.ts';
@@ -8,11 +8,7 @@ import { removePayload } from '../support/rows.ts';
 const HOUR_MS = 3_600_000;
 
 describe('notifications', () => {
-  let routes: NotifiedRoutes;
-  before(async () => {
-    routes = await NotifiedRoutes.start();
-  });
-  after(() => routes.close());
+  const routes = useNotifiedRoutes();
 
   it('tell at once of a delivery that failed, with what is needed to act on it', async () => {
     const bad = routes.receiver.endpoint(503);

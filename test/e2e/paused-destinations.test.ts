@@ -3,20 +3,16 @@ import { expect } from 'chai';
 import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';
 import { storeAged } from '../support/database/aged-events.ts';
 import type { DestinationView, SourceView } from '../support/records.ts';
-import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
+import { startTakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import type { BatchView } from '../support/warehouse/warehouse-instance.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 import { circuitRows } from '../support/rows.ts';
 import { execute } from '../support/database/sql.ts';
 
 describe('a paused destination', () => {
   const { testInstance, records, receiver } = useHookyard();
-  let store: TakingStore;
-  before(async () => {
-    store = await startTakingStore();
-  });
-  after(() => store.close());
+  const store = useStarted(startTakingStore);
 
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
   /** The delivery of an event to a destination, when it has a status. */
@@ -74,16 +70,8 @@ describe('a paused destination', () => {
   });
 
   describe('that is a warehouse', () => {
-    async function lake(config: Record<string, unknown> = {}) {
-      const destination = await testInstance.client.create<DestinationView>('/api/destinations', {
-        name: 'Lake',
-        type: 's3',
-        config: {
-          ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
-          ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 1 },
-          ...config,
-        },
-      });
+    async function lake(config: object = {}) {
+      const destination = await testInstance.client.create<DestinationView>('/api/destinations', store.lake(config));
       const source = await records.source();
       return { destination, source, route: await records.route(source.id, [destination.id]) };
     }

@@ -4,28 +4,20 @@
 import { expect } from 'chai';
 import { createClient, type Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type KeyServer, startKeyServer } from '../support/providers/key-server.ts';
+import { startKeyServer } from '../support/providers/key-server.ts';
 import { signers } from '../support/providers/provider-signers.ts';
 import { type PublishedSigner, publishedSigners, snsConfirmation } from '../support/providers/published-signers.ts';
-import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { startService, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization, useStarted } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
 const signerOf = (name: string) => publishedSigners[name] as PublishedSigner;
 
 describe('sources of providers that publish their keys', () => {
-  let service: Service;
-  let organization: TestOrganization;
-  let keyServer: KeyServer;
-  before(async () => {
-    keyServer = await startKeyServer();
-    service = await startService('api', { HOOKYARD_PROVIDER_KEYS_URL: keyServer.url });
-    organization = await createOrganization({ service });
-  });
-  after(async () => {
-    await service.stop();
-    await keyServer.close();
-  });
+  const keyServer = useStarted(startKeyServer);
+  const service = useStarted(() => startService('api', { HOOKYARD_PROVIDER_KEYS_URL: keyServer.url }));
+  const organization = useOrganization(() => ({ service }));
   beforeEach(() => {
     keyServer.state = 'up';
     keyServer.asked.length = 0;

@@ -20,7 +20,8 @@ import { expectError } from '../support/api-client.ts';
 import type { StoredEvent } from '../support/database/history.ts';
 import { keepHouse } from '../support/database/housekeeping.ts';
 import { pauseReconciliation, reconcileNow } from '../support/workflows/reconcile.ts';
-import { onceMore } from '../support/records.ts';
+import { type DestinationView, onceMore } from '../support/records.ts';
+import { lakeAt } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
@@ -192,21 +193,10 @@ describe('retention', () => {
 
     it('fails when it waits for a file; what is in a file that is being written keeps its payload until that has ended', async () => {
       const source = await records.source();
-      const destination = await testInstance.client.create<{ id: string }>('/api/destinations', {
-        name: 'Lake',
-        type: 's3',
-        config: {
-          bucket: 'events',
-          region: 'eu-central-1',
-          accessKeyId: 'key',
-          secretAccessKey: 'the-secret-of-the-lake',
-          // Nobody listens there.
-          endpoint: 'http://127.0.0.1:1',
-          forcePathStyle: true,
-          batchSize: 1,
-        },
-      });
-      const pipe = { source, destination, route: await records.route(source.id, [destination.id]) } as Pipe;
+      // Nobody listens there.
+      const lake = lakeAt('http://127.0.0.1:1', { batchSize: 1 });
+      const destination = await testInstance.client.create<DestinationView>('/api/destinations', lake);
+      const pipe = { source, destination, route: await records.route(source.id, [destination.id]) };
       const inFile = await storeAged(testInstance, pipe, OLD);
       await until('its file to be tried', async () => {
         const { data } = await testInstance.client.list<{ attempts: number; lastError: string | null }>(

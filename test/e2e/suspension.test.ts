@@ -6,29 +6,19 @@ import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/name
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { circuitStatus, progress, warehouseStatus } from '../../workflows/signals-and-queries.ts';
 import { expectError } from '../support/api-client.ts';
-import { Circuits, switchedEndpoint } from '../support/workflows/circuits.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { switchedEndpoint } from '../support/workflows/circuits.ts';
 import type { Endpoint } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
-import { startTakingStore, type TakingStore } from '../support/warehouse/taking-store.ts';
+import { onceMore } from '../support/records.ts';
+import { startTakingStore } from '../support/warehouse/taking-store.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
 describe('a suspended organization', () => {
-  let suspended: Hookyard;
-  let other: Hookyard;
-  let records: Records;
-  let others: Records;
-  const receiver = useReceiver();
-  let store: TakingStore;
-  before(async () => {
-    [suspended, other, store] = await Promise.all([sharedHookyard(), sharedHookyard(), startTakingStore()]);
-    records = new Records(suspended);
-    others = new Records(other);
-  });
+  const { testInstance: suspended, records, receiver, circuits } = useHookyard();
+  const { records: others } = useHookyard();
+  const store = useStarted(startTakingStore);
   afterEach(() => resume());
-  after(() => Promise.all([suspended.close(), other.close(), store.close()]));
 
   /** Ends when the worker knows it too. */
   async function change(act: typeof suspendOrganization | typeof resumeOrganization, words: string): Promise<void> {
@@ -112,7 +102,6 @@ describe('a suspended organization', () => {
   });
 
   it('lets what a circuit holds wait, and releases it afterwards', async () => {
-    const circuits = new Circuits(suspended, records);
     const { endpoint, answer } = switchedEndpoint(receiver, 500);
     const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
     const held = [await records.accepted(source, '{}'), await records.accepted(source, '{}')];
@@ -155,14 +144,8 @@ describe('a suspended organization', () => {
   });
 
   it('writes no file, and does not count the time against the file', async () => {
-    const destination = await suspended.client.create('/api/destinations', {
-      name: 'Lake',
-      type: 's3',
-      config: {
-        ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
-        ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 4 },
-      },
-    });
+    const lake = store.lake({ batchWindowSeconds: 4 });
+    const destination = await suspended.client.create('/api/destinations', lake);
     const source = await records.source();
     await records.route(source.id, [destination.id]);
     const eventId = await records.accepted(source, '{"in":"the lake"}');

@@ -2,20 +2,13 @@
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';
-import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
-import {
-  type ReceivedSpan,
-  SPAN_KIND,
-  STATUS_ERROR,
-  startTraceReceiver,
-  type TraceReceiver,
-} from '../support/telemetry/otlp.ts';
+import { type ReceivedSpan, SPAN_KIND, STATUS_ERROR, startTraceReceiver } from '../support/telemetry/otlp.ts';
 import type { Endpoint } from '../support/receiver.ts';
-import { type EventView, onceMore, Records } from '../support/records.ts';
+import { type EventView, onceMore } from '../support/records.ts';
 import { listen } from '../support/servers/listen.ts';
-import { startTlsReceiver, type TlsReceiver } from '../support/servers/tls-receiver.ts';
+import { startTlsReceiver } from '../support/servers/tls-receiver.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -29,25 +22,16 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 const SECRET = 'planted-secret-71fd';
 
 describe('traces', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  const receiver = useReceiver();
-  let secure: TlsReceiver;
-  let collector: TraceReceiver;
-  before(async () => {
-    [secure, collector] = await Promise.all([startTlsReceiver(), startTraceReceiver()]);
-    testInstance = await startHookyard(undefined, {
+  const secure = useStarted(startTlsReceiver);
+  const collector = useStarted(startTraceReceiver);
+  const { testInstance, records, receiver } = useHookyard({
+    settings: () => ({
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '100',
       HOOKYARD_DELIVERY_ALLOW: '127.0.0.1,::1,localhost',
-    });
-    records = new Records(testInstance);
-    await testInstance.startWorker({ NODE_EXTRA_CA_CERTS: secure.certificateFile });
+    }),
   });
-  after(async () => {
-    await testInstance.close();
-    await Promise.all([secure.close(), collector.close()]);
-  });
+  before(() => testInstance.startWorker({ NODE_EXTRA_CA_CERTS: secure.certificateFile }));
 
   const webhook = (headers: Record<string, string>, body = '{}') =>
     [body, { 'content-type': 'application/json', ...headers }] as const;
@@ -239,19 +223,12 @@ describe('traces', () => {
 });
 
 describe('without a receiver of traces', () => {
-  let shared: Hookyard;
-  let records: Records;
-  const receiver = useReceiver();
-  before(async () => {
-    shared = await sharedHookyard();
-    records = new Records(shared);
-  });
-  after(() => shared?.close());
+  const { testInstance, records, receiver } = useHookyard();
 
   /** What an event keeps of its trace. */
   const keptOf = async (eventId: string) => {
     const { traceId } = (await records.event(eventId)) as EventView & { traceId: string | null };
-    const rows = await selectRows<{ kept: string | null }>(shared.pool)`select traceparent as kept from events
+    const rows = await selectRows<{ kept: string | null }>(testInstance.pool)`select traceparent as kept from events
       where id = ${eventId}`;
     return { traceId, kept: rows[0]?.kept };
   };

@@ -1,7 +1,7 @@
 // Files that a mapping makes too large for one object: the batch is halved until they fit.
 import { expect } from 'chai';
 import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';
-import { useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { makePipe, useStore, type WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
@@ -27,7 +27,7 @@ describe('a warehouse file that would be too large', () => {
     }));
 
   it('is written as several, each event once', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
+    const pipe = await makePipe(testInstance, store, { destination: { fieldMapping } });
     const ids = await pipe.send([...Array<string>(12).fill(body(400_000)), ...Array<string>(5).fill('tiny')]);
     await pipe.settled(17);
     const objects = await written(pipe);
@@ -41,7 +41,7 @@ describe('a warehouse file that would be too large', () => {
 
   it('is written as several in Parquet too, each event once', async () => {
     const config = { fileFormat: 'parquet', compression: 'zstd' };
-    const pipe = await WarehousePipe.make(testInstance, store, { config, destination: { fieldMapping } });
+    const pipe = await makePipe(testInstance, store, { config, destination: { fieldMapping } });
     const ids = await pipe.send(Array<string>(12).fill(body(400_000)));
     await pipe.settled(12);
     const objects = await Promise.all((await pipe.objects()).map(allRowsOf));
@@ -55,7 +55,7 @@ describe('a warehouse file that would be too large', () => {
   });
 
   it('fails only the event that does not fit into one by itself', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
+    const pipe = await makePipe(testInstance, store, { destination: { fieldMapping } });
     const [huge, ...tiny] = await pipe.send([body(4.5 * MIB), ...Array<string>(5).fill('tiny')]);
     await pipe.settled(5);
     await pipe.settled(1, 'failed');

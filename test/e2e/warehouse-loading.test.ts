@@ -3,7 +3,13 @@
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
 import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';
-import { expectEachOnce, type BatchView, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import {
+  type BatchView,
+  expectEachOnce,
+  makePipe,
+  useStore,
+  type WarehousePipe,
+} from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Loading what is new', () => {
@@ -33,7 +39,7 @@ describe('Loading what is new', () => {
   }
 
   it('finds every file once, in the order of its key, and what it holds', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, {
+    const pipe = await makePipe(testInstance, store, {
       config: { batchSize: 3, batchWindowSeconds: 1, compression: 'gzip' },
     });
     const loader = new Loader(pipe);
@@ -64,7 +70,7 @@ describe('Loading what is new', () => {
   });
 
   it('finds what was replayed in a later file, whose rows say so', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { config: { batchSize: 1 } });
+    const pipe = await makePipe(testInstance, store, { config: { batchSize: 1 } });
     const loader = new Loader(pipe);
     const [id = ''] = await pipe.send(['{"a":1}']);
     await until('the first to be loaded', async () => (await loader.load()) === 1);

@@ -1,12 +1,10 @@
 // A file of lines and one of Parquet, from the webhook to DuckDB, pyarrow, polars and pandas.
 import { expect } from 'chai';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { oddPayloads } from '../support/attacks/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/programs/python.ts';
 import { installReaders, PROGRAMS, type Reader, readWith } from '../support/warehouse/readers.ts';
-import { type Store, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { makePipe, useStore, type WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { type Row, rowsOf, type WrittenObject } from '../support/warehouse/warehouse-objects.ts';
-import { providerCases } from '../support/warehouse/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 /** By what they become in a column of 38 digits, 9 of them behind the point; null: it does not fit. */
@@ -19,20 +17,13 @@ const AMOUNTS: [body: string, amount: string | null][] = [
 
 describe('Readers of warehouses', () => {
   const { testInstance } = useHookyard();
-  let server: StoreServer;
-  let store: Store;
   let python: string;
   before(async function () {
-    this.timeout(COLD_START_MS + INSTALL_MS);
+    this.timeout(INSTALL_MS);
     requirePython(this);
-    const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
-    [server, python] = await Promise.all([provider.start(), installReaders()]);
-    await provider.prepare(server.url);
-    store = { provider, url: server.url };
+    python = await installReaders();
   });
-  after(async () => {
-    await server?.stop();
-  });
+  const store = useStore();
 
   it('give every row and every value of compressed lines and of Parquet, decimals too', async () => {
     const odd = ['a lone surrogate', 'a number beyond a double', 'a name twice', 'bytes that are no text'];
@@ -43,8 +34,8 @@ describe('Readers of warehouses', () => {
       { source: '$.payload.a', target: 'amount', ...decimal },
       { source: '$.payload', target: 'whole', type: 'json' },
     ];
-    const lines = await WarehousePipe.make(testInstance, store, { config: { ...config, compression: 'gzip' } });
-    const parquet = await WarehousePipe.make(testInstance, store, {
+    const lines = await makePipe(testInstance, store, { config: { ...config, compression: 'gzip' } });
+    const parquet = await makePipe(testInstance, store, {
       config: { ...config, fileFormat: 'parquet', compression: 'zstd' },
       destination: { fieldMapping },
     });

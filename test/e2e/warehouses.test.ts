@@ -8,7 +8,7 @@ import { holdEvent } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse/warehouse-targets.ts';
-import { expectEachOnce, useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { expectEachOnce, makePipe, useStore, type WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
@@ -18,7 +18,7 @@ for (const provider of providerCases) {
     const store = useStore(provider);
 
     it('writes every event once, as it was received, in the order in which they were received', async () => {
-      const pipe = await WarehousePipe.make(testInstance, store);
+      const pipe = await makePipe(testInstance, store);
       const bodies = Array.from({ length: 40 }, (_, index) => `{"order": ${index}, "big": 12345678901234567890}`);
       const ids = await pipe.send(bodies);
       const customer = { 'content-type': 'application/json', 'x-customer': valueBytes('Renée') };
@@ -40,7 +40,7 @@ for (const provider of providerCases) {
     });
 
     it('tells of its batches what the object says', async () => {
-      const pipe = await WarehousePipe.make(testInstance, store, { config: { fileFormat: 'json' } });
+      const pipe = await makePipe(testInstance, store, { config: { fileFormat: 'json' } });
       const ids = await pipe.send(['{"a":1}', 'no json']);
       await pipe.settled(ids.length);
       const [batch] = await until('the batch to be written', async () => {
@@ -73,7 +73,7 @@ describe('warehouse destinations', () => {
   const counts = async (pipe: WarehousePipe) => (await pipe.objects()).map((object) => rowsOf(object).length);
 
   it('write a file when there are enough events, and leave the others for the next one', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, patient({ batchSize: 10 }));
+    const pipe = await makePipe(testInstance, store, patient({ batchSize: 10 }));
     const ids = await pipe.send(Array.from({ length: 25 }, (_, index) => `${index}`));
     await pipe.settled(20);
     expect(await counts(pipe)).to.deep.equal([10, 10]);
@@ -89,7 +89,7 @@ describe('warehouse destinations', () => {
   });
 
   it('write the next file while the deliveries of one are being recorded, and no third one before they are', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, patient());
+    const pipe = await makePipe(testInstance, store, patient());
     const ids: string[] = [];
     for (const body of ['1', '2', '3', '4', '5', '6']) ids.push(...(await pipe.send([body])));
     const held = await holdEvent(testInstance.pool, ids[0] ?? '');
@@ -114,7 +114,7 @@ describe('warehouse destinations', () => {
       { source: '$.payload.paid', target: 'paid', type: 'boolean' },
       { source: '$.id', target: 'event', type: 'string' },
     ];
-    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
+    const pipe = await makePipe(testInstance, store, { destination: { fieldMapping } });
     const bodies = ['{"order":{"id":"7"},"paid":"yes"}', '{"order":{"id":"seven"},"paid":1}', '{"paid":"perhaps"}'];
     const ids: string[] = [];
     // One after the other: rows are in the order of receipt.
@@ -144,7 +144,7 @@ describe('warehouse destinations', () => {
       type: 'javascript',
       code: 'function transform(event) { return { total: event.payload.total.toFixed(2) }; }',
     });
-    const pipe = await WarehousePipe.make(testInstance, store, { route: { transformId: transform.id } });
+    const pipe = await makePipe(testInstance, store, { route: { transformId: transform.id } });
     const [good = '', bad = ''] = await pipe.send(['{"total":1.5}', '{}']);
     const [row] = await pipe.rows(1);
     expect(row).to.deep.include({ event_id: good, payload: '{"total":"1.50"}' });
@@ -154,7 +154,7 @@ describe('warehouse destinations', () => {
   });
 
   it('end their workflow when nothing waits, and begin again', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, { config: { batchWindowSeconds: 1 } });
+    const pipe = await makePipe(testInstance, store, { config: { batchWindowSeconds: 1 } });
     const first = await pipe.send(['1']);
     await pipe.settled(1);
     const workflow = testInstance.temporal.workflow.getHandle(warehouseWorkflowId(pipe.destinationId));
@@ -164,7 +164,7 @@ describe('warehouse destinations', () => {
   });
 
   it('take a delivery out that is cancelled while it waits, and write a replay into a later file', async () => {
-    const pipe = await WarehousePipe.make(testInstance, store, patient());
+    const pipe = await makePipe(testInstance, store, patient());
     const [id = ''] = await pipe.send(['1']);
     const [delivery] = await pipe.records.deliveries(id);
     expect(delivery).to.include({ status: 'pending', batchId: null });

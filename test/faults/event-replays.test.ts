@@ -15,9 +15,7 @@ const RECOVERY_MS = 180_000;
 interface ReplayView {
   id: string;
   status: string;
-  eventsTotal: number;
   eventsReplayed: number;
-  deliveriesCreated: number;
 }
 
 interface Line {

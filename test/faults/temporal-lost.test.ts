@@ -10,12 +10,10 @@ import { type Stack, startStack } from '../../local/stack.ts';
 import { readRolePasswords } from '../../local/postgres/roles.ts';
 import { updateTemporalSchemas } from '../../local/temporal/schema.ts';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/workflows/ledger.ts';
 import { makeOverdue } from '../support/workflows/reconcile.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
-import { useReceiver } from '../support/use-hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -27,9 +25,6 @@ const HOUR_MS = 3_600_000;
 describe('Temporal, emptied', function () {
   this.timeout(900_000);
   let stack: Stack;
-  let testInstance: OwnHookyard;
-  let records: Records;
-  const receiver = useReceiver();
   before(async () => {
     // Servers of its own: other files have workflows in the databases of theirs.
     stack = await startStack({
@@ -39,11 +34,9 @@ describe('Temporal, emptied', function () {
       uiPort: null,
       log: () => {},
     });
-    testInstance = await startHookyard(stack);
-    records = new Records(testInstance);
   });
+  const { testInstance, records, receiver, line } = useHookyard({ servers: () => stack });
   after(async () => {
-    await testInstance?.close();
     await stack?.stop();
     if (stack) rmSync(stack.dataDir, { recursive: true, force: true });
   });
@@ -124,9 +117,7 @@ describe('Temporal, emptied', function () {
     await until('the replay to have begun', () => target.requests.length > 0);
 
     // And webhooks that keep coming.
-    const endpoint = receiver.endpoint();
-    const { source } = await records.pipe(endpoint.url);
-    const ledger = new Ledger(records, source, endpoint);
+    const { ledger } = await line();
     await ledger.post();
 
     const emptying = emptyTemporal();

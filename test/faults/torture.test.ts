@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { outputOf } from '../support/programs/children.ts';
 import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -34,14 +35,9 @@ async function run(args: string[]): Promise<{ code: number | null; output: strin
     cwd: project,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (part: string) => {
-      output += part;
-    });
-  }
+  const output = outputOf(child);
   await once(child, 'close');
-  return { code: child.exitCode, output };
+  return { code: child.exitCode, output: output() };
 }
 
 /** A figure of the report. */

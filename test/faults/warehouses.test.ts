@@ -3,16 +3,13 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
-import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/warehouse/object-stores.ts';
+import { S3_SECRET_KEY } from '../support/warehouse/object-stores.ts';
 import { holdEvent } from '../support/database/row-lock.ts';
-import { type StoreGate, startStoreGate } from '../support/warehouse/store-gate.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { type ProviderCase, providerCases } from '../support/warehouse/warehouse-targets.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { expectEachOnce, makePipe, useStore, type WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { useHookyard, useStarted } from '../support/use-hookyard.ts';
 import { selectValue } from '../support/database/sql.ts';
-
-const provider = firstProvider();
 
 // A killed worker's activity is noticed after 15 s without a heartbeat, a lost workflow after a lease of 30 s. The rest
 // is for slow machines.
@@ -26,26 +23,14 @@ const MIB = 1024 * 1024;
 describe('warehouses, cut off', function () {
   this.timeout(900_000);
   const { testInstance, receiver } = useHookyard({});
-  let server: StoreServer;
-  let gate: StoreGate;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    server = await provider.start();
-    await provider.prepare(server.url);
-    gate = await startStoreGate(server.address);
-  });
-  after(async () => {
-    await gate?.close();
-    await server?.stop();
-  });
-  afterEach(() => {
-    gate.mode = 'open';
-  });
+  const store = useStore();
+  const gate = useStarted(() => startTcpProxy(new URL(store.url).host));
+  afterEach(() => gate.breakConnections());
 
   /** Through the gate; read past it. */
-  function line(fields: Parameters<typeof WarehousePipe.make>[2] = {}): Promise<WarehousePipe> {
-    const config = { endpoint: gate.url, batchWindowSeconds: 1, ...fields.config };
-    return WarehousePipe.make(testInstance, { provider, url: server.url }, { ...fields, config });
+  function line(fields: Parameters<typeof makePipe>[2] = {}): Promise<WarehousePipe> {
+    const config = { endpoint: `http://${gate.address}`, batchWindowSeconds: 1, ...fields.config };
+    return makePipe(testInstance, store, { ...fields, config });
   }
 
   /** The batch that has been tried, with its error. */
@@ -58,7 +43,7 @@ describe('warehouses, cut off', function () {
   it('keeps a batch while its store is away, says why, and writes it when the store is back', async () => {
     await testInstance.onlyWorker();
     const pipe = await line({ config: fullAt(3) });
-    gate.mode = 'down';
+    gate.refuseConnections();
     const ids = await pipe.send(bodies(3));
     const before = await tried(pipe, 2);
     expect(before).to.include({ count: 3, writtenAt: null });
@@ -66,7 +51,7 @@ describe('warehouses, cut off', function () {
     // These wait behind it and are not in its file.
     const later = await pipe.send(bodies(3));
     expect((await pipe.records.deliveries(ids[0] ?? ''))[0]).to.include({ status: 'pending', batchId: before.id });
-    gate.mode = 'open';
+    gate.breakConnections();
     const rows = await pipe.rows(6, RECOVERY_MS);
     expectEachOnce(rows, [...ids, ...later]);
     const [second, first] = await until('both batches to have ended', async () => {
@@ -95,7 +80,7 @@ describe('warehouses, cut off', function () {
   it('writes the same bytes when the destination changes before a repeated upload', async () => {
     const worker = await testInstance.onlyWorker();
     const pipe = await line({ config: { ...fullAt(5), fileFormat: 'parquet', compression: 'zstd' } });
-    gate.mode = 'mute';
+    gate.holdAnswers();
     const ids = await pipe.send(bodies(5));
     const [first] = await until('the object to be there', async () => {
       const objects = await pipe.objects();
@@ -103,7 +88,7 @@ describe('warehouses, cut off', function () {
     });
     await worker.kill();
     await pipe.patch({ config: { fileFormat: 'jsonl', compression: 'none', payloadColumn: 'json' } });
-    gate.mode = 'open';
+    gate.breakConnections();
     await testInstance.onlyWorker();
     expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
     const [again, ...others] = await pipe.objects();
@@ -125,7 +110,7 @@ describe('warehouses, cut off', function () {
     expect(await pipe.objects(), 'nothing is seen of it').to.deep.equal([]);
     expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, count: 10 });
     await worker.kill();
-    gate.mode = 'open';
+    gate.breakConnections();
     await testInstance.onlyWorker();
     expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
     const [object, ...others] = await pipe.objects();
@@ -143,12 +128,12 @@ describe('warehouses, cut off', function () {
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
     const worker = await testInstance.onlyWorker();
     const pipe = await line({ config: fullAt(5) });
-    gate.mode = 'down';
+    gate.refuseConnections();
     const ids = await pipe.send(bodies(5));
     await tried(pipe);
     const held = await holdEvent(testInstance.pool, ids[0] ?? '');
     try {
-      gate.mode = 'open';
+      gate.breakConnections();
       await until('the batch to be uploaded', async () => {
         return (
           (await selectValue<string>(testInstance.pool)`select status from warehouse_batches
@@ -180,14 +165,14 @@ describe('warehouses, cut off', function () {
   it('starts a workflow again that was ended in Temporal, with a batch that fills and with one that waits', async () => {
     await testInstance.onlyWorker();
     const [fills, waits] = await Promise.all([line({ config: { batchWindowSeconds: 5 } }), line()]);
-    gate.mode = 'down';
+    gate.refuseConnections();
     const ids = await Promise.all([fills.send(bodies(2)), waits.send(bodies(2))]);
     await until('a batch that fills', async () => (await fills.batches('open')).length === 1);
     await tried(waits);
     for (const { destinationId } of [fills, waits]) {
       await testInstance.temporal.workflow.getHandle(warehouseWorkflowId(destinationId)).terminate('a test');
     }
-    gate.mode = 'open';
+    gate.breakConnections();
     expectEachOnce(await fills.rows(2, RECOVERY_MS), ids[0]);
     expectEachOnce(await waits.rows(2, RECOVERY_MS), ids[1]);
   });
@@ -217,7 +202,7 @@ describe('warehouses, cut off', function () {
   it('leaves out an event that is deleted while its batch waits, and refuses to cancel another of it', async () => {
     await testInstance.onlyWorker();
     const pipe = await line({ config: fullAt(2) });
-    gate.mode = 'down';
+    gate.refuseConnections();
     const [gone = '', kept = ''] = await pipe.send(bodies(2));
     const { id } = await tried(pipe);
     await testInstance.client.delete(`${testInstance.base}/events/${gone}`);
@@ -226,14 +211,14 @@ describe('warehouses, cut off', function () {
     expect(answer.status).to.equal(409);
     expect(answer.body).to.include({ code: 'INVALID_STATE' });
     expect(answer.body.message).to.include(`its batch ${id}`);
-    gate.mode = 'open';
+    gate.breakConnections();
     expectEachOnce(await pipe.rows(1, RECOVERY_MS), [kept]);
   });
 
   it('skips what waits when its destination is disabled, and cancels it when that is deleted', async () => {
     await testInstance.onlyWorker();
     const [disabled, deleted] = await Promise.all([line(), line()]);
-    gate.mode = 'down';
+    gate.refuseConnections();
     const [[skipped = ''], [cancelled = '']] = await Promise.all([disabled.send(bodies(1)), deleted.send(bodies(1))]);
     await Promise.all([tried(disabled), tried(deleted)]);
     const [open = ''] = await disabled.send(bodies(1));
@@ -256,9 +241,3 @@ describe('warehouses, cut off', function () {
     expect([...(await disabled.objects()), ...(await deleted.objects())]).to.deep.equal([]);
   });
 });
-
-function firstProvider(): ProviderCase {
-  const [first] = providerCases;
-  if (!first) throw new Error('there is no provider');
-  return first;
-}

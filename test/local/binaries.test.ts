@@ -113,10 +113,7 @@ function sha256(content: Buffer): string {
 }
 
 async function expectStartupError(work: Promise<unknown>, message: RegExp): Promise<void> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await work.catch((reason: unknown) => reason);
   expect(error).to.be.instanceOf(StartupError);
   expect((error as StartupError).message).to.match(message);
 }

@@ -1,20 +1,16 @@
 // The roles of the embedded PostgreSQL.
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { migrate } from '../../db/schema/migrate.ts';
-import { lockDataDir } from '../../local/lock.ts';
-import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
+import type { Postgres } from '../../local/postgres/server.ts';
 import { START_DEADLINE_MS } from '../support/programs/npm-start.ts';
-
-const testData = join(import.meta.dirname, '..', '..', '.test-data');
+import { type OwnPostgres, startOwnPostgres } from '../support/servers/own-postgres.ts';
 
 describe('the roles of the embedded PostgreSQL', function () {
   this.timeout(3 * START_DEADLINE_MS);
-  let dataDir: string;
-  let unlock: () => void;
+  let own: OwnPostgres;
   let postgres: Postgres;
   const query = async (url: string, statement: string) => {
     const client = new pg.Client({ connectionString: url });
@@ -26,11 +22,8 @@ describe('the roles of the embedded PostgreSQL', function () {
     }
   };
   before(async () => {
-    dataDir = mkdtempSync(join(testData, 'roles-'));
-    for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { mode: 0o711 });
-    unlock = await lockDataDir(dataDir);
-    const [port = 0] = await freePorts(1);
-    postgres = await startPostgres({ dataDir, port, log: () => {} });
+    own = await startOwnPostgres('roles', { other: {} });
+    ({ postgres } = own);
     await postgres.setUpRoles();
     await postgres.setUpRoles();
     await migrate(postgres.url('hookyard', 'hookyard_owner'));
@@ -39,11 +32,7 @@ describe('the roles of the embedded PostgreSQL', function () {
       'create extension btree_gin; create table visibility (a int); create index on visibility using gin (a)',
     );
   });
-  after(async () => {
-    await postgres?.service.stop();
-    unlock?.();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  after(() => own?.remove());
 
   it('are of a server that keeps what it has acknowledged, also when the machine stops', async () => {
     for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
@@ -61,6 +50,6 @@ describe('the roles of the embedded PostgreSQL', function () {
       );
     expect(await owners('hookyard')).to.deep.equal([{ owner: 'hookyard_owner' }]);
     expect(await owners('temporal_visibility')).to.deep.equal([{ owner: 'hookyard_temporal' }]);
-    expect(statSync(join(dataDir, 'postgres-roles.json')).mode & 0o777).to.equal(0o600);
+    expect(statSync(join(own.dataDir, 'postgres-roles.json')).mode & 0o777).to.equal(0o600);
   });
 });

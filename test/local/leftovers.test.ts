@@ -81,10 +81,7 @@ describe('what an earlier run left', () => {
     const { pid } = await startProcess('supervisor');
     const holder = { pid, args: commandLine(pid) };
     writeFileSync(join(dataDir, 'run', 'supervisor.lock'), JSON.stringify(holder));
-    const error = await lockDataDir(dataDir).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
+    const error = await lockDataDir(dataDir).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(StartupError);
     expect(String(error)).to.contain(`(pid ${pid}) is already using ${dataDir}`);
   });

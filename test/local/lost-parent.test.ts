@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { outputOf } from '../support/programs/children.ts';
 import { FREE_PORTS } from '../support/programs/npm-start.ts';
 import { until } from '../support/until.ts';
 
@@ -12,7 +13,6 @@ const project = join(import.meta.dirname, '..', '..');
 const NOBODY = '127.0.0.1:1';
 
 function start(role: 'api' | 'worker'): { child: ChildProcess; output: () => string } {
-  let text = '';
   const child = spawn(process.execPath, [join(project, role, 'main.ts')], {
     cwd: project,
     env: {
@@ -21,11 +21,7 @@ function start(role: 'api' | 'worker'): { child: ChildProcess; output: () => str
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  return { child, output: () => text };
+  return { child, output: outputOf(child) };
 }
 
 describe('A process whose parent is gone', () => {

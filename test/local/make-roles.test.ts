@@ -1,6 +1,6 @@
 // The steps of docker-compose.yml before its services start, on a PostgreSQL of their own: `roles`, then `migrate`.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseYaml } from '@redocly/openapi-core';
@@ -10,10 +10,8 @@ import { readSettings } from '../../core/config/config.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { prepareDatabase } from '../../db/schema/prepare.ts';
 import { findTenantRole } from '../../db/schema/roles.ts';
-import { lockDataDir } from '../../local/lock.ts';
-import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
 import { START_DEADLINE_MS } from '../support/programs/npm-start.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/servers/own-postgres.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
@@ -28,9 +26,7 @@ describe('the roles of docker-compose.yml', function () {
   const { services } = parseYaml(readFileSync(join(project, 'docker-compose.yml'), 'utf8')) as {
     services: { roles: Step; migrate: Step; api: Step };
   };
-  let dataDir: string;
-  let unlock: () => void;
-  let postgres: Postgres;
+  let own: OwnPostgres;
   const values: Record<string, string> = {
     POSTGRES_OWNER_PASSWORD: 'owner1',
     POSTGRES_RUNTIME_PASSWORD: 'runtime1',
@@ -38,12 +34,11 @@ describe('the roles of docker-compose.yml', function () {
   };
   /** As compose fills them in, with this server in place of its service. */
   const environment = ({ environment: given }: Step) => {
-    const { host } = new URL(postgres.url('postgres'));
     const filled = Object.entries(given).map(([name, value]) => [
       name,
       String(value)
         .replaceAll(/\$\{(\w+):[^}]*\}/g, (_all, variable: string) => values[variable] ?? '')
-        .replace('@postgres:5432/', `@${host}/`),
+        .replace('@postgres:5432/', `@${own.address}/`),
     ]);
     return Object.fromEntries(filled) as Record<string, string>;
   };
@@ -66,18 +61,10 @@ describe('the roles of docker-compose.yml', function () {
   };
 
   before(async () => {
-    dataDir = mkdtempSync(join(project, '.test-data', 'compose-'));
-    for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { mode: 0o711 });
-    unlock = await lockDataDir(dataDir);
-    const [port = 0] = await freePorts(1);
-    postgres = await startPostgres({ dataDir, port, log: () => {} });
-    values.POSTGRES_PASSWORD = new URL(postgres.url('postgres')).password;
+    own = await startOwnPostgres('compose', { other: {} });
+    values.POSTGRES_PASSWORD = new URL(own.postgres.url('postgres')).password;
   });
-  after(async () => {
-    await postgres?.service.stop();
-    unlock?.();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  after(() => own?.remove());
 
   it('are made, and again; the owner migrates, and the services start with a role that tenants are bound by', async () => {
     await step(services.roles);
@@ -86,7 +73,7 @@ describe('the roles of docker-compose.yml', function () {
     await step(services.migrate);
     const url = environment(services.api).DATABASE_URL ?? '';
     expect(new URL(url).username).to.equal('hookyard_runtime');
-    const { organization } = await prepareDatabase(readSettings({ HOOKYARD_DATA_DIR: dataDir }), url);
+    const { organization } = await prepareDatabase(readSettings({ HOOKYARD_DATA_DIR: own.dataDir }), url);
     expect(organization.slug).to.equal('default');
     const pool = createPool(url, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
     expect(await findTenantRole(pool).finally(() => pool.end())).to.equal('hookyard_tenant');

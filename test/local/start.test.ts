@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitFor } from '../../local/wait.ts';
+import { isRunning, outputOf } from '../support/programs/children.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -201,14 +202,12 @@ function runInShell(command: string): string {
 /** Starts a command in a process group of its own, as a terminal does. */
 function startInShell(command: string): { child: ChildProcess; output(): string } {
   const child = spawn('sh', ['-ec', command], { cwd: project, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += String(part)));
-  return { child, output: () => output };
+  return { child, output: outputOf(child) };
 }
 
 /** What Ctrl-C does: it signals all processes of the group. */
 async function endGroup(child: ChildProcess | undefined): Promise<void> {
-  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child?.pid === undefined || !isRunning(child)) return;
   const closed = once(child, 'close');
   process.kill(-child.pid, 'SIGINT');
   await closed;

@@ -14,7 +14,7 @@ import { type DestinationView, onceMore, type RouteView, type SourceView } from 
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse/warehouse-targets.ts';
-import { WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { makePipe, type WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
@@ -60,7 +60,7 @@ describe('a clock that is set while everything is under way', function () {
     await testInstance.startWorker();
     await provider.prepare(store.url);
     await pauseReconciliation(testInstance);
-    warehouse = await WarehousePipe.make(testInstance, { provider, url: store.url });
+    warehouse = await makePipe(testInstance, { provider, url: store.url });
     for (const lane of ['workflow', 'express']) {
       const pipe = await records.pipe(receiver.endpoint(200).url, { route: { lane } });
       steady.push(pipe);

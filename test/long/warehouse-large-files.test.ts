@@ -2,10 +2,8 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { residentMiB } from '../../bench/support/measure.ts';
-import { COLD_START_MS, type StoreServer } from '../support/warehouse/object-stores.ts';
 import { until } from '../support/until.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
-import { providerCases } from '../support/warehouse/warehouse-targets.ts';
+import { expectEachOnce, makePipe, useStore } from '../support/warehouse/warehouse-instance.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
@@ -16,29 +14,19 @@ const FORMS = [
 ];
 
 describe('a warehouse file of 128 MiB', () => {
-  const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   const { testInstance } = useHookyard({});
-  let server: StoreServer;
-  before(async function () {
-    this.timeout(COLD_START_MS);
-    server = await provider.start();
-    await provider.prepare(server.url);
-  });
-  after(async () => {
-    await server?.stop();
-  });
+  const store = useStore();
 
   for (const [fileFormat, compression] of FORMS) {
     it(`is written whole, ${fileFormat} compressed with ${compression}, with at most 192 MiB above the idle worker`, async () => {
       const worker = await testInstance.onlyWorker();
-      const store = { provider, url: server.url };
       // The SDK and what is compiled are there before.
-      const small = await WarehousePipe.make(testInstance, store, { config: { fileFormat, compression } });
+      const small = await makePipe(testInstance, store, { config: { fileFormat, compression } });
       await small.send(['{}']);
       await small.settled(1);
       const idle = residentMiB(worker.pid);
       const config = { batchSize: EVENTS, batchBytes: 128 * MIB, batchWindowSeconds: 3600, fileFormat, compression };
-      const pipe = await WarehousePipe.make(testInstance, store, { config });
+      const pipe = await makePipe(testInstance, store, { config });
       let most = 0;
       const watch = setInterval(() => (most = Math.max(most, residentMiB(worker.pid))), 20);
       try {

@@ -13,6 +13,7 @@ import { expect } from 'chai';
 import { cacheFolder } from '../../core/config/cache-folder.ts';
 import { ensureBinaries } from '../../local/temporal/binaries.ts';
 import { project } from '../../release/npm-packages.ts';
+import { outputOf } from '../support/programs/children.ts';
 import { Run } from '../support/programs/npm-start.ts';
 import { until } from '../support/until.ts';
 
@@ -66,14 +67,10 @@ describe('the first start', function () {
     await start.ready();
     const cli = join(clone, 'cli', 'hookyard.js');
     const listening = spawn(process.execPath, [cli, 'listen', '0', '--source', 'orders'], { cwd: clone });
-    let received = '';
-    for (const stream of [listening.stdout, listening.stderr])
-      stream.on('data', (part) => {
-        received += String(part);
-      });
-    await until('it to listen', () => received.includes('Stop with Ctrl-C'));
+    const received = outputOf(listening);
+    await until('it to listen', () => received().includes('Stop with Ctrl-C'));
     const { stdout: eventId } = await run(process.execPath, [cli, 'send', '--source', 'orders'], { cwd: clone });
-    await until('the webhook', () => received.includes(`POST ${eventId.trim()}`));
+    await until('the webhook', () => received().includes(`POST ${eventId.trim()}`));
     const seconds = (performance.now() - began) / 1000;
     console.log(`    ${seconds.toFixed(1)} s; ${/dependencies are installed .*/.exec(start.output)?.[0]}`);
     listening.kill('SIGINT');

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { outputOf } from '../support/programs/children.ts';
 import { processesOf } from '../support/programs/npm-start.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
@@ -107,12 +108,7 @@ describe('the release', function () {
     const stdio: StdioOptions = ['ignore', 'pipe', 'pipe'];
     const child = spawn(command, args, { cwd, env: environment, stdio, detached: true });
     children.push(child);
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-    return { child, output: () => text };
+    return { child, output: outputOf(child) };
   }
 
   const install = (cwd: string, ...packages: string[]) =>

@@ -5,7 +5,7 @@ import { letters, slowRules } from '../support/attacks/budget-attacks.ts';
 import { makeNeighbour } from '../support/attacks/neighbour.ts';
 import { sharedService } from '../support/service.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
-import { useStore, WarehousePipe } from '../support/warehouse/warehouse-instance.ts';
+import { useStore, makePipe } from '../support/warehouse/warehouse-instance.ts';
 
 const RULES = 8;
 
@@ -18,7 +18,7 @@ describe('Mappings that are too much work', () => {
 
   it('leave the API alone while one is tried', async () => {
     const neighbour = await makeNeighbour(await sharedService('api'));
-    const { destinationId } = await WarehousePipe.make(attacker, store, { destination: { fieldMapping } });
+    const { destinationId } = await makePipe(attacker, store, { destination: { fieldMapping } });
     const { result, seen } = await neighbour.during(() =>
       attacker.client.request('POST', `/api/destinations/${destinationId}/test`, { payload: JSON.parse(slow) }),
     );

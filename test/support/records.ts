@@ -3,30 +3,24 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { newId } from '../../core/text/ids.ts';
 import { type HttpAnswer, send } from './requests/http-client.ts';
 import type { Hookyard } from './hookyard.ts';
+import { selectValue } from './database/sql.ts';
 import { until } from './until.ts';
 
 export interface SourceView {
   id: string;
   slug: string;
   webhookUrl: string;
-  eventsCount: number;
-  lastEventAt: string | null;
 }
 
 export interface DestinationView {
   id: string;
   slug: string;
   name: string;
-  successRate: number | null;
-  avgLatency: number | null;
-  deliveriesCount: number;
-  lastDeliveryAt: string | null;
 }
 
 export interface RouteView {
   id: string;
   destinationIds: string[];
-  eventsRouted: number;
 }
 
 export interface AttemptView {
@@ -39,7 +33,6 @@ export interface AttemptView {
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
   connection: { address: string; port: number; reused: boolean } | null;
-  timings: (Record<'dns' | 'connect' | 'tls' | 'firstByte', number | null> & { total: number }) | null;
 }
 
 export interface DeliveryView {
@@ -236,20 +229,13 @@ export class Records {
   }
 
   /** Rows that wait for a first attempt. */
-  async queued(): Promise<number> {
-    const { rows } = await this.#testInstance.pool.query<{ count: number }>(
-      'select count(*) from outbox where organization_id = $1',
-      [this.#testInstance.organizationId],
-    );
-    return rows[0]?.count ?? 0;
+  queued(): Promise<number> {
+    const { pool, organizationId } = this.#testInstance;
+    return selectValue<number>(pool)`select count(*) from outbox where organization_id = ${organizationId}`;
   }
 
   /** Events stored for a source, read past the API. */
-  async storedEvents(sourceId: string): Promise<number> {
-    const { rows } = await this.#testInstance.pool.query<{ count: number }>(
-      'select count(*) from events where source_id = $1',
-      [sourceId],
-    );
-    return rows[0]?.count ?? 0;
+  storedEvents(sourceId: string): Promise<number> {
+    return selectValue<number>(this.#testInstance.pool)`select count(*) from events where source_id = ${sourceId}`;
   }
 }

@@ -8,6 +8,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { type ApiClient, createClient } from './api-client.ts';
+import { isRunning, outputOf } from './programs/children.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -56,7 +57,6 @@ function launch(
   { tuning, ...env }: ProcessSettings,
   folder = project,
 ): { child: ChildProcess; output: () => string } {
-  let text = '';
   const usual = { HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' };
   // There is no load balancer. Other releases may not know the settings.
   const usualHere = folder === project && {
@@ -75,12 +75,7 @@ function launch(
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  }
-  return { child, output: () => text };
+  return { child, output: outputOf(child) };
 }
 
 /**
@@ -97,9 +92,8 @@ export async function startService(
   const { child, output } = launch(role, env, folder);
   const url = await readyUrl(child, role, output);
   const exited = once(child, 'exit');
-  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const end = async (signal: NodeJS.Signals): Promise<number | string | null> => {
-    if (isRunning()) {
+    if (isRunning(child)) {
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
       await exited;
@@ -111,7 +105,7 @@ export async function startService(
     url,
     pid: child.pid ?? 0,
     get running() {
-      return isRunning();
+      return isRunning(child);
     },
     output,
     stop: () => end('SIGTERM'),

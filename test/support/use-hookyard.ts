@@ -1,7 +1,14 @@
 // The set-up of a test file. What a hook makes can be used in hooks and tests that follow it.
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { Circuits } from './workflows/circuits.ts';
-import { type CommonSettings, type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from './hookyard.ts';
+import {
+  type CommonSettings,
+  type Hookyard,
+  type OwnHookyard,
+  type Servers,
+  sharedHookyard,
+  startHookyard,
+} from './hookyard.ts';
 import { type HistoryDatabase, historyDatabase } from './database/history.ts';
 import { Ledger } from './workflows/ledger.ts';
 import { type OwnDatabase, ownDatabase } from './database/own-database.ts';
@@ -32,6 +39,8 @@ export interface OwnOptions {
   settings?: CommonSettings;
   /** One worker for each, started one after the other; none by default. */
   workers?: ProcessSettings[];
+  /** The servers it runs on, which hooks before it have started; by default those of the stack. */
+  servers?: () => Servers;
 }
 
 /**
@@ -65,8 +74,8 @@ export function useHookyard(own?: OwnOptions): Suite<Hookyard> {
   };
 }
 
-async function startOwn({ settings = {}, workers = [] }: OwnOptions): Promise<OwnHookyard> {
-  const testInstance = await startHookyard(undefined, settings);
+async function startOwn({ settings = {}, workers = [], servers }: OwnOptions): Promise<OwnHookyard> {
+  const testInstance = await startHookyard(servers?.(), settings);
   try {
     for (const worker of workers) await testInstance.startWorker(worker);
     return testInstance;

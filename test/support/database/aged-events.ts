@@ -42,43 +42,26 @@ export async function storeAged(
   return storeEvent(testInstance.pool, owner, way, { receivedAt, statuses: ['pending'], body });
 }
 
-const DANGLING: [what: string, statement: string][] = [
-  [
-    'payloads without event',
-    'select event_id as id from event_payloads p where not exists (select from events e where e.id = p.event_id)',
-  ],
-  [
-    'deliveries without event',
-    'select id from deliveries d where not exists (select from events e where e.id = d.event_id)',
-  ],
-  [
-    'attempts without delivery',
-    'select delivery_id as id from attempts a where not exists (select from deliveries d where d.id = a.delivery_id)',
-  ],
-  [
-    'outbox rows without delivery',
-    'select delivery_id as id from outbox o where not exists (select from deliveries d where d.id = o.delivery_id)',
-  ],
-  [
-    'held rows without delivery',
-    'select delivery_id as id from held_deliveries h where not exists (select from deliveries d where d.id = h.delivery_id)',
-  ],
-  [
-    'deliveries in files that are not known',
-    'select id from deliveries d where batch_id is not null and not exists (select from warehouse_batches b where b.id = d.batch_id)',
-  ],
-  [
-    'replays of deliveries that are gone, of events that are not',
-    'select id from deliveries d where replay_of is not null and not exists (select from deliveries r where r.id = d.replay_of)',
-  ],
+/** Columns, and the tables to whose rows they refer. */
+const REFERENCES: [table: string, column: string, target: string][] = [
+  ['event_payloads', 'event_id', 'events'],
+  ['deliveries', 'event_id', 'events'],
+  ['attempts', 'delivery_id', 'deliveries'],
+  ['outbox', 'delivery_id', 'deliveries'],
+  ['held_deliveries', 'delivery_id', 'deliveries'],
+  ['deliveries', 'batch_id', 'warehouse_batches'],
+  ['deliveries', 'replay_of', 'deliveries'],
 ];
 
-/** What refers to something that is gone: nothing may. @returns ids by what they are */
+/** What refers to something that is gone: nothing may. @returns what is gone, by table and column */
 export async function danglingReferences({ pool }: Hookyard): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
-  for (const [what, statement] of DANGLING) {
-    const { rows } = await pool.query<{ id: string }>(statement);
-    if (rows.length > 0) found[what] = rows.map(({ id }) => id);
+  for (const [table, column, target] of REFERENCES) {
+    const { rows } = await pool.query<{ id: string }>(
+      `select ${column} as id from ${table} r where ${column} is not null
+       and not exists (select from ${target} t where t.id = r.${column})`,
+    );
+    if (rows.length > 0) found[`${table}.${column}`] = rows.map(({ id }) => id);
   }
   return found;
 }

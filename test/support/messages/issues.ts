@@ -1,22 +1,12 @@
 // Issues as the API shows them, and the waits for them.
-import type { IssueKind } from '../../../core/messages/issues.ts';
 import type { ApiClient, Json } from '../api-client.ts';
 import { until } from '../until.ts';
 
 export interface IssueView extends Json {
   id: string;
-  kind: IssueKind;
   state: string;
   cause: string;
-  sourceId: string | null;
-  routeId: string | null;
-  destinationId: string | null;
   count: number;
-  firstSeenAt: string;
-  lastSeenAt: string;
-  sampleEventId: string | null;
-  sampleDeliveryId: string | null;
-  resolvedAt: string | null;
   changedAt: string;
 }
 

@@ -1,28 +1,17 @@
 // Routes that notify: a Hookyard of its own with a mail server, routes with an address each, and what is noted for
 // them.
 import type { WorkflowHandle } from '@temporalio/client';
-import { type OwnHookyard, startHookyard } from '../hookyard.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../receiver.ts';
-import { onceMore, Records, type RouteView, type SourceView } from '../records.ts';
-import type { Service } from '../service.ts';
+import type { Endpoint } from '../receiver.ts';
+import { onceMore } from '../records.ts';
 import { until } from '../until.ts';
+import { useHookyard } from '../use-hookyard.ts';
 import { execute, findValue, selectRows, selectValue } from '../database/sql.ts';
 
 export const FROM = 'hookyard@sender.example';
 export const BODY = '{"secretOrder":42}';
 
 export type Kind = 'failure' | 'recovery' | 'success';
-
-/** A route that notifies its own address. */
-export interface NotifiedRoute {
-  route: RouteView;
-  source: SourceView;
-  /** What its address has received. */
-  mails(): ReceivedMail[];
-  /** Sends an event through it and waits for what becomes of it. @returns the event's id */
-  deliver(status: 'delivered' | 'failed'): Promise<string>;
-}
 
 /** What waits for the next mail; times in seconds. */
 export interface Waiting {
@@ -36,84 +25,63 @@ export interface Waiting {
   isSending: boolean;
 }
 
-export class NotifiedRoutes {
-  readonly testInstance: OwnHookyard;
-  readonly records: Records;
-  readonly receiver: Receiver;
-  server: MailServer;
-  #count = 0;
+/** A Hookyard of its own with a mail server, for the tests of this `describe`. */
+export function useNotifiedRoutes() {
+  let server: MailServer;
+  let made = 0;
+  const { testInstance, records, receiver } = useHookyard({});
+  before(async () => {
+    server = await startMailServer();
+    await startWorker();
+  });
+  after(() => server?.close());
 
-  private constructor(testInstance: OwnHookyard, receiver: Receiver, server: MailServer) {
-    this.testInstance = testInstance;
-    this.records = new Records(testInstance);
-    this.receiver = receiver;
-    this.server = server;
-  }
-
-  static async start(): Promise<NotifiedRoutes> {
-    const [testInstance, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
-    const routes = new NotifiedRoutes(testInstance, receiver, server);
-    await routes.startWorker();
-    return routes;
-  }
-
-  async close(): Promise<void> {
-    await this.testInstance.close();
-    await Promise.all([this.receiver.close(), this.server.close()]);
-  }
-
-  startWorker(): Promise<Service> {
-    return this.testInstance.startWorker({
-      SMTP_URL: this.server.url,
+  const startWorker = () =>
+    testInstance.startWorker({
+      SMTP_URL: server.url,
       HOOKYARD_NOTIFY_FROM: FROM,
       HOOKYARD_SHUTDOWN_SECONDS: '2',
       tuning: { issueRecoverySeconds: 1 },
       HOOKYARD_PUBLIC_URL: 'https://hooks.example',
       TEMPORAL_UI_URL: 'https://temporal.example',
     });
-  }
 
   /** The mail server is away; @returns how it comes back, with what it had received before */
-  async takeServerAway(): Promise<() => Promise<void>> {
-    const { port, mails } = this.server;
-    await this.server.close();
+  async function takeServerAway(): Promise<() => Promise<void>> {
+    const { port, mails } = server;
+    await server.close();
     return async () => {
-      this.server = await startMailServer({ port, mails });
+      server = await startMailServer({ port, mails });
     };
   }
 
   /** Makes a route. @param notify its members about notifications */
-  async telling(
-    endpoint: Endpoint,
-    notify: Record<string, unknown>,
-    retries = 0,
-    retryDelayMs = 10,
-  ): Promise<NotifiedRoute> {
-    this.#count += 1;
-    const address = `team-${this.#count}@ops.example`;
-    const { route, source } = await this.records.pipe(endpoint.url, {
+  async function telling(endpoint: Endpoint, notify: Record<string, unknown>, retries = 0, retryDelayMs = 10) {
+    made += 1;
+    const address = `team-${made}@ops.example`;
+    const { route, source } = await records.pipe(endpoint.url, {
       destination: { retryPolicy: onceMore(retries, retryDelayMs) },
       route: { notifyEmails: address, ...notify },
     });
     return {
       route,
       source,
-      mails: () => this.mailsTo(address),
-      deliver: async (status) => {
-        const eventId = await this.records.accepted(source, BODY);
-        await this.records.eventWith(status, eventId);
+      /** What its address has received. */
+      mails: () => mailsTo(address),
+      /** Sends an event through it and waits for what becomes of it. @returns the event's id */
+      async deliver(status: 'delivered' | 'failed') {
+        const eventId = await records.accepted(source, BODY);
+        await records.eventWith(status, eventId);
         return eventId;
       },
     };
   }
 
-  mailsTo(address: string): ReceivedMail[] {
-    return this.server.mails.filter(({ to }) => to.includes(address));
-  }
+  const mailsTo = (address: string) => server.mails.filter(({ to }) => to.includes(address));
 
   /** What waits for a route; undefined when nothing was noted lately. */
-  async waiting(routeId: string, kind: Kind): Promise<Waiting | undefined> {
-    const rows = await selectRows<Waiting>(this.testInstance.pool)`
+  async function waiting(routeId: string, kind: Kind): Promise<Waiting | undefined> {
+    const rows = await selectRows<Waiting>(testInstance.pool)`
       select coalesce(sum(count) filter (where content is null and facts is not null), 0)::int as count,
              round(extract(epoch from min(due_at - since) filter (where content is null)))::int as waits,
              round(extract(epoch from min(due_at) filter (where content is null) - max(sent_at)))::int as quiet,
@@ -124,42 +92,42 @@ export class NotifiedRoutes {
   }
 
   /** How many mails of a route have failed in a row, as issues count them. */
-  async failedMails(routeId: string): Promise<number> {
-    return (
-      (await findValue<number>(this.testInstance.pool)`select failures::int from issue_streaks
-        where kind = 'notification_failing' and route_id = ${routeId}`) ?? 0
-    );
-  }
+  const failedMails = async (routeId: string) =>
+    (await findValue<number>(testInstance.pool)`select failures::int from issue_streaks
+      where kind = 'notification_failing' and route_id = ${routeId}`) ?? 0;
 
   /** How many rows of messages a route has. */
-  written(routeId: string): Promise<number> {
-    return selectValue<number>(this.testInstance.pool)`select count(*)::int as count from messages
-      where route_id = ${routeId}`;
-  }
+  const written = (routeId: string) =>
+    selectValue<number>(testInstance.pool)`select count(*)::int from messages where route_id = ${routeId}`;
 
   /** Waits until a mail is done with, sent or given up. */
-  finished(routeId: string, kind: Kind): Promise<true> {
-    return until(`the ${kind} mail of ${routeId} to be finished`, async () => {
-      const waiting = await this.waiting(routeId, kind);
-      return waiting !== undefined && !waiting.isSending;
+  const finished = (routeId: string, kind: Kind) =>
+    until(`the ${kind} mail of ${routeId} to be finished`, async () => {
+      const left = await waiting(routeId, kind);
+      return left !== undefined && !left.isSending;
     });
-  }
 
   /** Makes due what waits for a route. */
-  async letTimePass(routeId: string, kind: Kind): Promise<void> {
-    await execute(this.testInstance.pool)`
+  const letTimePass = (routeId: string, kind: Kind) =>
+    execute(testInstance.pool)`
       update messages set due_at = now(), sent_at = sent_at - interval '5 minutes', since = since - interval '5 minutes'
       where route_id = ${routeId} and kind = ${kind}`;
-  }
 
   /** The workflow that sends the mail of a kind that a route has had last. */
-  workflow(routeId: string, kind: Kind): Promise<WorkflowHandle> {
-    return until(`the ${kind} mail of ${routeId}`, async () => {
-      const rows = await selectRows<{ id: string }>(this.testInstance.pool)`select id from messages
+  const workflow = (routeId: string, kind: Kind): Promise<WorkflowHandle> =>
+    until(`the ${kind} mail of ${routeId}`, async () => {
+      const rows = await selectRows<{ id: string }>(testInstance.pool)`select id from messages
         where route_id = ${routeId} and kind = ${kind} and content is not null order by created_at desc limit 1`;
-      return rows[0] && this.testInstance.temporal.workflow.getHandle(`message:${rows[0].id}`);
+      return rows[0] && testInstance.temporal.workflow.getHandle(`message:${rows[0].id}`);
     });
-  }
+
+  return {
+    ...{ testInstance, records, receiver, startWorker, takeServerAway, telling, mailsTo },
+    ...{ waiting, failedMails, written, finished, letTimePass, workflow },
+    get server() {
+      return server;
+    },
+  };
 }
 
 export function firstMail(mails: () => ReceivedMail[]): Promise<ReceivedMail> {

@@ -7,37 +7,10 @@ import { Issues, type IssueView } from '../messages/issues.ts';
 import type { TestOrganization } from '../service.ts';
 
 /** Ids and slugs by what they are of; the first is that of an ordinary one. */
-export interface TenantRecords {
-  organization: string[];
-  organizationSlug: string[];
-  source: string[];
-  sourceSlug: string[];
-  /** The unguessable part of the source's address. */
-  ingestToken: string[];
-  destination: string[];
-  destinationSlug: string[];
-  failover: string[];
-  failoverSlug: string[];
-  route: string[];
-  event: string[];
-  replay: string[];
-  delivery: string[];
-  orderKey: string[];
-  issue: string[];
-  apiKey: string[];
-  filter: string[];
-  filterSlug: string[];
-  transform: string[];
-  transformSlug: string[];
-  schema: string[];
-  schemaSlug: string[];
-  alertChannel: string[];
-  /** Parts of names, addresses and payloads. */
-  words: string[];
-}
+export type TenantRecords = Awaited<ReturnType<typeof makeTenantRecords>>;
 
 /** @param word a lowercase word that stands in every name, address, slug and payload */
-export async function makeTenantRecords(organization: TestOrganization, word: string): Promise<TenantRecords> {
+export async function makeTenantRecords(organization: TestOrganization, word: string) {
   const { api, base } = organization;
   const named = (kind: string) => ({ name: `${word} ${kind}`, slug: `${word}-${kind}`, description: `${word} has it` });
   const source = await makeSource(organization, { ...named('source'), ingestToken: 'optional' });
@@ -77,6 +50,7 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
     organizationSlug: [organization.slug],
     source: [source.id],
     sourceSlug: [source.slug],
+    /** The unguessable part of the source's address. */
     ingestToken: [source.webhookUrl.split('/').at(-1) ?? ''],
     destination: [destination.id, lake.id],
     destinationSlug: [`${word}-destination`, `${word}-lake`],
@@ -96,6 +70,7 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
     schema: [schema.id],
     schemaSlug: [`${word}-schema`],
     alertChannel: [alertChannel.id],
+    /** Parts of names, addresses and payloads. */
     words: [word],
   };
 }

@@ -1,21 +1,20 @@
 // A row of each organization in every table that belongs to one, made of the catalogue, so that a new table has its
 // rows too.
 import type pg from 'pg';
-import { type IdPrefix, newId } from '../../../core/text/ids.ts';
+import { newId } from '../../../core/text/ids.ts';
 import { type Pool, inTransaction } from '../../../db/connections/pool.ts';
 
 /** Ids of the records of one organization. */
 export type TenantIds = ReturnType<typeof tenantIds>;
 
 export function tenantIds() {
-  const ids = (prefix: IdPrefix) => newId(prefix);
   return {
-    organization: ids('org'),
-    source: ids('src'),
-    destination: ids('dst'),
-    route: ids('rte'),
-    event: ids('evt'),
-    delivery: ids('dlv'),
+    organization: newId('org'),
+    source: newId('src'),
+    destination: newId('dst'),
+    route: newId('rte'),
+    event: newId('evt'),
+    delivery: newId('dlv'),
   };
 }
 

@@ -9,7 +9,6 @@ export interface ConsolePage {
   path: string;
   title: string;
   scope?: string;
-  menu?: string;
   idOf?: string;
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, fillOnce } from './cache-folder.ts';
+import { outputOf } from './children.ts';
 import { leaveOutWithout } from './machine-programs.ts';
 
 const log = (line: string) => console.log(`[test set-up] ${line}`);
@@ -59,14 +60,9 @@ export function runPython(command: string, args: string[], cwd: string): Promise
   });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (part: string) => {
-      output += part;
-    });
-  }
+  const output = outputOf(child);
   return new Promise<{ code: number; output: string }>((resolve) => {
     child.once('error', (error) => resolve({ code: -1, output: error.message }));
-    child.once('close', (code, signal) => resolve({ code: code ?? -1, output: output + (signal ?? '') }));
+    child.once('close', (code, signal) => resolve({ code: code ?? -1, output: output() + (signal ?? '') }));
   }).finally(() => process.off('exit', kill));
 }

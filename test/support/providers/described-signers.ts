@@ -2,7 +2,7 @@
 // `verificationConfig` that describes it.
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import type { Json } from '../api-client.ts';
-import { type Message, type SentMessage, seconds, shared, type Signer } from './signer.ts';
+import { type Message, type SentMessage, seconds, shared, sharedAs, type Signer } from './signer.ts';
 import { tokenOf } from './published-signers.ts';
 
 export interface DescribedSigner extends Pick<Signer, 'seconds' | 'covers'> {
@@ -30,10 +30,8 @@ const pair = (keys: { publicKey: KeyObject; privateKey: KeyObject }, format: 'pe
 const hash = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 const bodyOf = ({ body }: Message, ...before: string[]) => Buffer.concat([Buffer.from(before.join('')), body]);
 
-function hs256(claims: object, key: string): string {
-  const signed = [{ alg: 'HS256' }, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.');
+export function hs256(claims: object, key: string, header: object = { alg: 'HS256' }): string {
+  const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
 }
 
@@ -57,10 +55,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
       ...{ timestampHeader: 'X-Sender-Time', timestampUnit: 'ms' },
       template: 'v2:{method}:{url}\n{id}\n{timestamp}\n{body}',
     },
-    secret: () => {
-      const secret = randomBytes(32).toString('base64');
-      return { secret, key: secret };
-    },
+    secret: sharedAs(() => randomBytes(32).toString('base64')),
     ...{ covers: 'address', seconds: 300 },
     headers: ['x-sender-mac', 'x-sender-id', 'x-sender-time'],
     sign: (message, key) => {
@@ -144,10 +139,7 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
   },
   'user and password': {
     config: { type: 'basic' },
-    secret: () => {
-      const secret = `shop:${randomBytes(12).toString('hex')}`;
-      return { secret, key: secret };
-    },
+    secret: sharedAs(() => `shop:${randomBytes(12).toString('hex')}`),
     covers: 'nothing',
     headers: ['authorization'],
     sign: (_message, key) => ({ headers: { authorization: `Basic ${Buffer.from(key as string).toString('base64')}` } }),

@@ -3,17 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sign as signGithub } from '@octokit/webhooks-methods';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { braintree, Stripe, SvixWebhook, twilio } from './provider-packages.ts';
-import { type Signer, shared } from './signer.ts';
+import { type Signer, shared, sharedAs } from './signer.ts';
 
 /** Standard Webhooks, by the library of the specification, or by that of Svix for those that send with it. */
 function standard(by: 'standardwebhooks' | 'svix'): Signer {
   const [Webhook, prefix] = by === 'svix' ? [SvixWebhook, 'svix-'] : [StandardWebhook, 'webhook-'];
   return {
     by,
-    secret: () => {
-      const secret = `whsec_${randomBytes(24).toString('base64')}`;
-      return { secret, key: secret };
-    },
+    secret: sharedAs(() => `whsec_${randomBytes(24).toString('base64')}`),
     seconds: 300,
     sign({ body, nowMs }, key) {
       const id = `msg_${randomUUID()}`;
@@ -29,10 +26,7 @@ const stripe = new Stripe('sk_test_unused');
 export const librarySigners: Record<string, Signer> = {
   braintree: {
     by: 'braintree',
-    secret: () => {
-      const secret = `${randomBytes(8).toString('hex')}:${randomBytes(16).toString('hex')}`;
-      return { secret, key: secret };
-    },
+    secret: sharedAs(() => `${randomBytes(8).toString('hex')}:${randomBytes(16).toString('hex')}`),
     // Its test gateway makes the payload, too.
     sign(_message, key) {
       const [publicKey = '', privateKey = ''] = (key as string).split(':');

@@ -1,6 +1,6 @@
 // The signers of providers that sign a part of the body only.
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Signer, seconds, shared } from './signer.ts';
+import { type Signer, seconds, shared, sharedAs } from './signer.ts';
 
 const ADYEN_VALUES = [
   ...(['pspReference', 'originalReference', 'merchantAccountCode'] as const),
@@ -24,10 +24,7 @@ function withItem(body: Buffer, change: (item: AdyenItem) => object): Buffer {
 
 export const partSigners: Record<string, Signer> = {
   adyen: {
-    secret: () => {
-      const secret = randomBytes(32).toString('hex').toUpperCase();
-      return { secret, key: secret };
-    },
+    secret: sharedAs(() => randomBytes(32).toString('hex').toUpperCase()),
     covers: {
       part: 'eight values of each item',
       changed: (body) => [

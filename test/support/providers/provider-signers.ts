@@ -1,9 +1,10 @@
 // How each provider of the registry signs, written a second time and apart from it, or by its own library: what the
 // registry says is compared with this.
 import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
+import { hs256 } from './described-signers.ts';
 import { librarySigners } from './library-signers.ts';
 import { partSigners } from './part-signers.ts';
-import { type Message, type Signer, seconds, shared } from './signer.ts';
+import { type Message, type Signer, seconds, shared, sharedAs } from './signer.ts';
 
 type Mac = (key: string | KeyObject | Buffer, ...parts: (string | Buffer)[]) => string;
 const mac =
@@ -31,10 +32,7 @@ const token = (header: string, prefix = ''): Signer => ({
   sign: (_message, key) => ({ headers: { [header]: prefix + String(key) } }),
 });
 const basic: Signer = {
-  secret: () => {
-    const secret = `hook:${randomBytes(12).toString('hex')}`;
-    return { secret, key: secret };
-  },
+  secret: sharedAs(() => `hook:${randomBytes(12).toString('hex')}`),
   covers: 'nothing',
   sign: (_message, key) => ({ headers: { authorization: `Basic ${Buffer.from(key as string).toString('base64')}` } }),
 };
@@ -132,13 +130,7 @@ export const signers: Record<string, Signer> = {
     sign: ({ nowMs, url }, key) => {
       const iat = Math.floor(nowMs / 1000);
       const claims = { accountId: 1825529, userId: 4012689, aud: url, exp: iat + 300, iat };
-      const [header, payload] = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) =>
-        Buffer.from(JSON.stringify(part)).toString('base64url'),
-      );
-      const signature = createHmac('sha256', key as string)
-        .update(`${header}.${payload}`)
-        .digest('base64url');
-      return { headers: { authorization: `${header}.${payload}.${signature}` } };
+      return { headers: { authorization: hs256(claims, key as string, { alg: 'HS256', typ: 'JWT' }) } };
     },
   },
   notion: simple('x-notion-signature', hex256, 'sha256='),

@@ -41,8 +41,10 @@ export interface BodyPart {
   unchanged: (body: Buffer) => Buffer;
 }
 
-export const shared = () => {
-  const secret = randomBytes(20).toString('hex');
+/** The owner and the sender have the same. */
+export const sharedAs = (made: () => string) => () => {
+  const secret = made();
   return { secret, key: secret };
 };
+export const shared = sharedAs(() => randomBytes(20).toString('hex'));
 export const seconds = ({ nowMs }: Message) => String(Math.floor(nowMs / 1000));

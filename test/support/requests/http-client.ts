@@ -51,15 +51,10 @@ export function send<Body = Record<string, unknown>>(
 }
 
 /** Asks with an API key, from an address of this machine. */
-export const askFrom = (localAddress: string, url: string, token: string) =>
-  send(
-    'GET',
-    url.replace('localhost', '127.0.0.1'),
-    { Authorization: `Bearer ${token}` },
-    undefined,
-    undefined,
-    localAddress,
-  );
+export function askFrom(localAddress: string, url: string, token: string) {
+  const headers = { Authorization: `Bearer ${token}` };
+  return send('GET', url.replace('localhost', '127.0.0.1'), headers, undefined, undefined, localAddress);
+}
 
 function expectAsDescribed(method: string, url: string, response: IncomingMessage, bytes: Buffer): void {
   const { pathname: path } = new URL(url);

@@ -1,7 +1,7 @@
 // A Temporal that asks who calls: its own authorizer and its own mapping of tokens to roles, as operators have them.
 // Beside the stack's.
 // https://docs.temporal.io/self-hosted-guide/security#authorization
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { serverConfig, services } from '../../../local/temporal/server.ts';
 import { updateTemporalSchemas } from '../../../local/temporal/schema.ts';
 import { httpServer } from '../../http/servers.ts';
 import { createDatabase } from '../database/own-database.ts';
+import { tokenOf } from '../providers/published-signers.ts';
 import { until } from '../until.ts';
 
 const KEY_ID = 'tests';
@@ -67,10 +68,8 @@ export async function startGuardedTemporal() {
   const address = `127.0.0.1:${port}`;
   /** A token with these permissions: `<namespace>:<role>`, in `temporal-system` for the cluster. */
   const token = (...permissions: string[]): string => {
-    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const exp = Math.floor(Date.now() / 1000) + HOUR_SECONDS;
-    const signed = `${part({ alg: 'RS256', typ: 'JWT', kid: KEY_ID })}.${part({ sub: 'tests', permissions, exp })}`;
-    return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
+    return tokenOf({ alg: 'RS256', typ: 'JWT', kid: KEY_ID }, { sub: 'tests', permissions, exp }, privateKey);
   };
   /** A connection with such a token; the caller closes it. */
   const connect = (...permissions: string[]): Connection =>

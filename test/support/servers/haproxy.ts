@@ -1,13 +1,13 @@
 // A real haproxy in front of API processes, as docs/operate/install.md recommends it but without retries, so that every
 // failure shows. It is the machine's own (Debian: apt-get install haproxy); nothing is downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freePorts } from '../../../local/ports.ts';
+import { isRunning, killed, outputOf } from '../programs/children.ts';
 import { leaveOutWithout, machineProgram } from '../programs/machine-programs.ts';
 import { until } from '../until.ts';
 
@@ -36,21 +36,15 @@ export async function startBalancer(ports: number[], options: { namesClients?: t
   const [port = 0] = await freePorts(1);
   writeFileSync(file, configuration(port, ports, socket, options.namesClients ?? false));
   let child: ChildProcess | undefined;
-  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   /** @param areUp what is waited for, of the states of all servers */
   const launch = async (areUp: (states: string[]) => boolean) => {
     const launched = spawn(machineProgram('haproxy') ?? 'haproxy', ['-db', '-f', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = launched;
-    let output = '';
-    for (const stream of [launched.stdout, launched.stderr]) {
-      stream.setEncoding('utf8').on('data', (part: string) => {
-        output += part;
-      });
-    }
+    const output = outputOf(launched);
     await until('haproxy to find its servers up', async () => {
-      if (!isRunning()) throw new Error(`haproxy ended:\n${output}`);
+      if (!isRunning(launched)) throw new Error(`haproxy ended:\n${output()}`);
       return areUp(await statesOf(socket));
     });
   };
@@ -59,11 +53,7 @@ export async function startBalancer(ports: number[], options: { namesClients?: t
     /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
     states: () => statesOf(socket),
     async close(): Promise<void> {
-      if (isRunning() && child) {
-        const exited = once(child, 'exit');
-        child.kill('SIGKILL');
-        await exited;
-      }
+      if (child) await killed(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,12 +1,12 @@
 // A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is
 // downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePorts } from '../../../local/ports.ts';
+import { killed, outputOf } from '../programs/children.ts';
 import { leaveOutWithout, machineProgram } from '../programs/machine-programs.ts';
 import { until } from '../until.ts';
 
@@ -38,7 +38,7 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
     /** Through it to another database of the same server. */
     urlOf,
     /** SIGKILL; clients find nobody until `start`. */
-    kill: async (): Promise<void> => void (child && (await end(child))),
+    kill: async (): Promise<void> => void (child && (await killed(child))),
     /** On the same port. */
     async start(): Promise<void> {
       child = await launch(file, pooler.databaseUrl);
@@ -61,22 +61,17 @@ async function launch(file: string, databaseUrl: string): Promise<ChildProcess> 
   const child = spawn(machineProgram('pgbouncer') ?? 'pgbouncer', [...asNobody, file], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (part: string) => {
-      output += part;
-    });
-  }
+  const output = outputOf(child);
   try {
     await until('PgBouncer to connect', async () => {
-      if (child.exitCode !== null) throw new Error(`PgBouncer ended:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`PgBouncer ended:\n${output()}`);
       const client = new pg.Client({ connectionString: databaseUrl });
       await client.connect();
       await client.end();
       return true;
     });
   } catch (error) {
-    await end(child);
+    await killed(child);
     throw error;
   }
   return child;
@@ -98,12 +93,4 @@ auth_type = any
 ${Object.entries(settings)
   .map(([name, value]) => `${name} = ${value}\n`)
   .join('')}`;
-}
-
-const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
-
-async function end(child: ChildProcess): Promise<void> {
-  if (!isRunning(child)) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
 }

@@ -12,6 +12,8 @@ export async function startTcpProxy(target: string, ownPort = 0) {
   let requestsHeld = false;
   /** Of requests that contain this; '' holds all. */
   let answersHeldTo: string | undefined;
+  /** Of what clients send. */
+  let bytesLeft = Number.POSITIVE_INFINITY;
   let refusing = false;
   let refused = 0;
   const server = createServer((client) => {
@@ -27,6 +29,8 @@ export async function startTcpProxy(target: string, ownPort = 0) {
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);
+        // A server may close a connection with its answer, of which the client is not to hear either.
+        if (answersHeldTo === '' && socket === upstream) return;
         client.destroy();
         upstream.destroy();
       });
@@ -35,10 +39,11 @@ export async function startTcpProxy(target: string, ownPort = 0) {
     client.on('data', (bytes: Buffer) => {
       if (answersHeldTo && bytes.includes(answersHeldTo)) isDeaf = true;
       if (requestsHeld) held.push(bytes);
-      else upstream.write(bytes);
+      else if (bytesLeft > 0) upstream.write(bytes);
+      bytesLeft -= bytes.length;
     });
     upstream.on('data', (bytes: Buffer) => {
-      if (!isDeaf && answersHeldTo !== '') client.write(bytes);
+      if (!isDeaf && answersHeldTo !== '' && bytesLeft > 0) client.write(bytes);
     });
   });
   const { port: listeningPort, close } = await listen(server, '127.0.0.1', ownPort);
@@ -52,6 +57,13 @@ export async function startTcpProxy(target: string, ownPort = 0) {
     /** From now on no client hears from the server; with a text, no connection over which that is sent from now on. */
     holdAnswers(to = '') {
       answersHeldTo = to;
+    },
+    /** Lets so many bytes more reach the server, then nothing either way, until `breakConnections`. */
+    stopAfter(bytes: number) {
+      bytesLeft = bytes;
+    },
+    get isStopped() {
+      return bytesLeft <= 0;
     },
     /** Breaks every connection, and new ones at once, until `breakConnections`. */
     refuseConnections() {
@@ -68,6 +80,7 @@ export async function startTcpProxy(target: string, ownPort = 0) {
       refusing = false;
       requestsHeld = false;
       answersHeldTo = undefined;
+      bytesLeft = Number.POSITIVE_INFINITY;
       for (const socket of sockets) socket.destroy();
     },
     /** Connections that it has refused so far. */

@@ -52,23 +52,7 @@ interface WireRequest {
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
 export const STATUS_ERROR = 2;
 
-export interface ReceivedSpan {
-  service: string;
-  traceId: string;
-  spanId: string;
-  /** Empty: it has none. */
-  parentId: string;
-  traceState: string;
-  name: string;
-  kind: number;
-  /** ns since 1970 */
-  start: bigint;
-  end: bigint;
-  attributes: Record<string, string | boolean | number | undefined>;
-  /** 2: error */
-  status: number;
-  message: string;
-}
+export type ReceivedSpan = ReturnType<typeof shown>;
 
 export type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
 
@@ -97,25 +81,28 @@ function read(bytes: Buffer): ReceivedSpan[] {
   });
 }
 
-function shown(service: string, span: WireSpan): ReceivedSpan {
+function shown(service: string, span: WireSpan) {
   const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('hex');
   return {
     service,
     traceId: hex(span.traceId),
     spanId: hex(span.spanId),
+    /** Empty: it has none. */
     parentId: hex(span.parentSpanId),
     traceState: span.traceState ?? '',
     name: span.name,
     kind: span.kind,
+    /** ns since 1970 */
     start: BigInt(span.startTimeUnixNano),
     end: BigInt(span.endTimeUnixNano),
     attributes: valuesOf(span.attributes),
+    /** 2: error */
     status: span.status?.code ?? 0,
     message: span.status?.message ?? '',
   };
 }
 
-function valuesOf(attributes: KeyValue[]): ReceivedSpan['attributes'] {
+function valuesOf(attributes: KeyValue[]): Record<string, string | boolean | number | undefined> {
   return Object.fromEntries(
     attributes.map(({ key, value: { stringValue, boolValue, intValue, doubleValue } }) => [
       key,

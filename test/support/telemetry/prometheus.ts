@@ -1,11 +1,11 @@
 // A real Prometheus and its promtool, for the rules and dashboards in deploy/. They are the machine's own (Debian:
 // apt-get install prometheus); nothing is downloaded here.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../local/ports.ts';
+import { killed, outputOf } from '../programs/children.ts';
 import { leaveOutWithout, machineProgram } from '../programs/machine-programs.ts';
 import { until } from '../until.ts';
 
@@ -35,9 +35,7 @@ export interface Series {
 }
 
 interface Rule {
-  name: string;
   health: 'ok' | 'unknown' | 'err';
-  lastError?: string;
 }
 
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
@@ -55,15 +53,15 @@ export async function startPrometheus(ports: number[], ruleFiles: string[]) {
   const child = spawn('prometheus', [...args, `--web.listen-address=127.0.0.1:${port}`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
-    output += part;
-  });
+  const output = outputOf(child);
   const url = `http://127.0.0.1:${port}`;
-  const close = () => end(child, folder);
+  const close = async () => {
+    await killed(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
   try {
     await until('Prometheus to be ready', async () => {
-      if (child.exitCode !== null) throw new Error(`Prometheus ended:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`Prometheus ended:\n${output()}`);
       return (await fetch(`${url}/-/ready`)).ok;
     });
   } catch (error) {
@@ -116,12 +114,4 @@ async function ask<Data>(url: string): Promise<Data> {
   const body = (await answer.json()) as { status: string; data: Data; error?: string };
   if (body.status !== 'success') throw new Error(`Prometheus answered ${answer.status}: ${body.error}`);
   return body.data;
-}
-
-async function end(child: ChildProcess, folder: string): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  rmSync(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,15 @@
 // An object store that speaks S3 and takes every object, unless it is told to answer something else.
 import { listenHttp } from '../servers/listen.ts';
 
+/** A destination of type S3. */
+export const lakeAt = (endpoint: string, config: object = {}) => ({
+  ...{ name: 'Lake', type: 's3' },
+  config: {
+    ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
+    ...{ endpoint, forcePathStyle: true, batchWindowSeconds: 1, ...config },
+  },
+});
+
 export type TakingStore = Awaited<ReturnType<typeof startTakingStore>>;
 
 export async function startTakingStore() {
@@ -18,6 +27,8 @@ export async function startTakingStore() {
     answer(next: number) {
       status = next;
     },
+    /** A destination of which it takes the files. */
+    lake: (config: object = {}) => lakeAt(url, config),
     close,
   };
 }

@@ -1,5 +1,5 @@
 // The comparison of PostgreSQL with Temporal, run when a test wants it instead of at its next time.
-import type { ScheduleDescription } from '@temporalio/client';
+import { type ScheduleDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { newId } from '../../../core/text/ids.ts';
 import { TASK_QUEUE, withPrefix } from '../../../core/temporal/names.ts';
 import type { reconcile } from '../../../workflows/reconcile.ts';
@@ -48,4 +48,7 @@ export async function makeOverdue({ pool }: Hookyard, deliveryId: string): Promi
 export async function forgetWorkflow({ temporal }: Hookyard, workflowId: string): Promise<void> {
   const { namespace } = temporal.options;
   await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  const handle = temporal.workflow.getHandle(workflowId);
+  const isGone = (error: unknown) => error instanceof WorkflowNotFoundError;
+  await until('Temporal to forget it', () => handle.describe().then(() => false, isGone));
 }

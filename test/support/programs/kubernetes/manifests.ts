@@ -20,14 +20,9 @@ interface Probe {
 }
 
 export interface PodSpec {
-  serviceAccountName?: string;
   automountServiceAccountToken: boolean;
   securityContext: Record<string, unknown>;
   terminationGracePeriodSeconds?: number;
-  topologySpreadConstraints?: unknown[];
-  nodeSelector?: Record<string, string>;
-  tolerations?: unknown[];
-  affinity?: unknown;
   containers: Container[];
   volumes: {
     name: string;
