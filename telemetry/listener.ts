@@ -56,7 +56,7 @@ export async function startListener({ host, port, pages, log }: ListenerOptions)
       server.listen({ host, port, exclusive: true });
       await once(server, 'listening');
       const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
-      log.info({ url }, `metrics are served on ${url}/metrics`);
+      log.info({ url }, `metrics are served at ${url}/metrics`);
     } catch (error) {
       if (isEnding) return;
       if (!hasWarned)

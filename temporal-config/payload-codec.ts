@@ -86,7 +86,7 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
     return proto.temporal.api.common.v1.Payload.decode(plain);
   } catch {
     throw new PayloadKeyError(
-      `the encryption key "${keyId}" cannot decrypt a payload: it was encrypted with a different key that has the same ID, or is damaged`,
+      `the encryption key "${keyId}" cannot decrypt a payload: the payload is damaged, or was encrypted with a different key that has the same ID`,
     );
   }
 }

@@ -33,7 +33,7 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
   const url = databaseUrl(settings, 'DATABASE_URL');
   if (url === undefined)
     throw new ConfigError([
-      'DATABASE_URL must name the PostgreSQL database, for example postgres://user:password@host:5432/hookyard',
+      'DATABASE_URL must be set to the URL of the PostgreSQL database, for example postgres://user:password@host:5432/hookyard',
     ]);
   // npm start, which names the data folder, has printed them already.
   if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))

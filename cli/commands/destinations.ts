@@ -111,7 +111,7 @@ function withOptions(command: Command): Command {
       'Header to send with every delivery; repeatable; replaces all existing headers',
       collect,
     )
-    .option('--bearer <token>', 'Token to send as Authorization: Bearer, or @file to read it from a file')
+    .option('--bearer <token>', 'Bearer token to send with every delivery, or @file to read it from a file')
     .option('--max-retries <n>', 'Retries after the first attempt (default: 5)');
 }
 

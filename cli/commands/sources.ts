@@ -7,7 +7,7 @@ import { type Call, type Resource, valuesOf } from './operation.ts';
 
 const MEMBERS = {
   flags: {
-    name: ['--name <name>', 'Display name (default: the slug)'],
+    name: ['--name <name>', 'Display name (default for a new source: the slug)'],
     slug: null,
     provider: ['--provider <name>', 'Provider that sends the webhooks; list providers with: hookyard providers'],
     verificationConfig: null,
@@ -74,7 +74,7 @@ function withVerification(command: Command): Command {
   );
   return command
     .addOption(type.conflicts('provider'))
-    .option('--verify-token <token>', 'Second secret (for providers that use one), or @file to read it from a file')
+    .option('--verify-token <token>', 'Verify token (for providers that use one), or @file to read it from a file')
     .option('--confirm-subscriptions', 'Open the URL that some providers send to confirm a subscription')
     .option('--secret <secret>', 'Secret that the webhooks are signed with, or @file to read it from a file')
     .option('--signature-header <name>', 'Header with the signature or token, for types without a fixed header');

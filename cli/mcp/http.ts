@@ -75,7 +75,7 @@ async function listen(server: Server, { host, port }: HttpOptions): Promise<void
     await once(server, 'listening');
   } catch (error) {
     throw usage(
-      `Cannot listen on ${nameOf(host)}:${port} (${(error as Error).message}); choose another port with --port`,
+      `Cannot listen on ${nameOf(host)}:${port} (${(error as Error).message}); choose another port with --port, or another address with --host`,
     );
   }
 }

@@ -156,7 +156,7 @@ export const alertChannelOperations: Operation[] = [
     summary: 'Send a test message',
     description:
       "The message is sent immediately, regardless of the channel's rules. Failures are reported in the result.",
-    answer: { description: 'Whether the message was delivered, with the latency or the error.', schema: testResult },
+    answer: { description: 'Whether the message was delivered, with the latency and any error.', schema: testResult },
     async run(ctx, deps) {
       const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
       const { organization } = callerOf(ctx);

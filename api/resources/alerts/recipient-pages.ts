@@ -44,7 +44,7 @@ export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps
     ask: (ctx, link) => answer(ctx, 200, 'Do you want these notifications?', [question(link)], CONFIRM_BUTTON),
     act: (link) => confirmRecipient(pool, link),
     thank: (ctx, { organization, address }) =>
-      answer(ctx, 200, 'Thank you', [`Notifications from "${organization}" are now sent to ${address}.`]),
+      answer(ctx, 200, 'Thank you', [`Notifications from "${organization}" will now be sent to ${address}.`]),
   });
   mount<Stop>(router, {
     path: STOP,

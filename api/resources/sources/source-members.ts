@@ -235,7 +235,7 @@ const providerConfig = component(
       .describe(
         'The secret that `GET /api/providers` describes. If null, a secret that the provider sent in its handshake is removed.',
       ),
-    verifyToken: z.string().optional().describe('The second secret, for providers that have one.'),
+    verifyToken: z.string().optional().describe('The verify token, for providers that use one.'),
     confirmSubscriptions: z
       .boolean()
       .optional()

@@ -11,7 +11,7 @@ export interface ReceivedAlert {
   body: Buffer;
 }
 
-export type AlertReceiver = Awaited<ReturnType<typeof startAlertReceiver>>;
+type AlertReceiver = Awaited<ReturnType<typeof startAlertReceiver>>;
 
 export async function startAlertReceiver() {
   const received: ReceivedAlert[] = [];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { selfSigned } from './certificates.ts';
 import { listen } from './listen.ts';
 
-export type TlsReceiver = Awaited<ReturnType<typeof startTlsReceiver>>;
+type TlsReceiver = Awaited<ReturnType<typeof startTlsReceiver>>;
 
 export async function startTlsReceiver() {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));

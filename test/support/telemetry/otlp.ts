@@ -54,7 +54,7 @@ export const STATUS_ERROR = 2;
 
 export type ReceivedSpan = ReturnType<typeof shown>;
 
-export type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
+type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
 
 export async function startTraceReceiver() {
   const spans: ReceivedSpan[] = [];
