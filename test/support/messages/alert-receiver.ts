@@ -11,8 +11,6 @@ export interface ReceivedAlert {
   body: Buffer;
 }
 
-type AlertReceiver = Awaited<ReturnType<typeof startAlertReceiver>>;
-
 export async function startAlertReceiver() {
   const received: ReceivedAlert[] = [];
   const answers = new Map<string, { status: number; headers: Record<string, string> }[]>();

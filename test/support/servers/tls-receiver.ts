@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { selfSigned } from './certificates.ts';
 import { listen } from './listen.ts';
 
-type TlsReceiver = Awaited<ReturnType<typeof startTlsReceiver>>;
-
 export async function startTlsReceiver() {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));
   const certificateFile = join(folder, 'certificate.pem');

@@ -54,8 +54,6 @@ export const STATUS_ERROR = 2;
 
 export type ReceivedSpan = ReturnType<typeof shown>;
 
-type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
-
 export async function startTraceReceiver() {
   const spans: ReceivedSpan[] = [];
   const requests: { path: string; type: string | undefined }[] = [];
