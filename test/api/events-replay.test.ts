@@ -88,5 +88,6 @@ describe('The replay of events', () => {
     const result = await organization.api.post(`${events}/bulk/replay`, { eventIds });
     expect(result).to.include({ eventsQueued: 2, deliveriesCreated: 2 });
     expect(result.message).to.be.a('string').that.is.not.empty;
+    expectInvalid(await organization.api.request('POST', `${events}/bulk/replay`, { eventIds: [] }), 'eventIds');
   });
 });

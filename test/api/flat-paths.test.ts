@@ -9,6 +9,7 @@ import { useMade, useOrganization } from '../support/use-hookyard.ts';
 
 describe('The flat paths of sources and events', () => {
   const organization = useOrganization();
+  const other = useOrganization();
   const made = useMade('a source and an event', async () => {
     const { source } = await makePipeline(organization);
     return { sources: source.id, events: await ingest(organization, source, '{"order":42}') };
@@ -27,6 +28,7 @@ describe('The flat paths of sources and events', () => {
       const { requestId: _one, ...shown } = short.body;
       const { requestId: _other, ...expected } = long.body;
       expect([short.status, shown]).to.deep.equal([long.status, expected]);
+      if (id && flat.includes('{id}')) expectError(await ask(flat, other.api), 404, 'RESOURCE_NOT_FOUND');
       expectError(await ask(flat, createClient(organization.api.url, null)), 401, 'UNAUTHORIZED');
     });
   }

@@ -170,9 +170,7 @@ for (const provider of providerCases) {
       proxy.holdAnswers();
       try {
         const problem = failed(await warehouses.put(targetOf(provider, `http://${proxy.address}`), written, SHORT_MS));
-        // A server that closes the connection after its answer is heard before the deadline.
-        expect(problem.kind).to.be.oneOf(['timeout', 'unreachable']);
-        expect(problem.retryable).to.equal(true);
+        expect(problem).to.include({ kind: 'timeout', retryable: true });
       } finally {
         await proxy.close();
       }

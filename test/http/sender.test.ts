@@ -45,6 +45,12 @@ describe('sender', () => {
       expect(result).to.include({ statusCode: 201, bodyText: 'ok' });
     });
 
+    it('hands a redirect on as the answer', async () => {
+      const port = await httpServer((_req, res) => res.writeHead(307, { Location: '/elsewhere' }).end());
+      const { statusCode, headers } = asResponse(await open().send(request(`http://127.0.0.1:${port}`)));
+      expect([statusCode, headers.location]).to.deep.equal([307, '/elsewhere']);
+    });
+
     it('keeps 16 KiB of the body, in whole characters, or as much as is asked for', async () => {
       // Three bytes each: 16 KiB end inside the 5,462nd.
       const whole = '☃'.repeat(6000);

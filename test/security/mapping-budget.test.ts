@@ -1,5 +1,5 @@
-// Field mappings that search long in payloads: in the API (test uploads) and the worker (files), others are served
-// meanwhile.
+// Field mappings that search long in payloads: the API serves others while one is tried (test uploads), and in a
+// worker's files only their events fail.
 import { expect } from 'chai';
 import { letters, slowRules } from '../support/attacks/budget-attacks.ts';
 import { makeNeighbour } from '../support/attacks/neighbour.ts';
@@ -11,6 +11,7 @@ const RULES = 8;
 
 const fieldMapping = [...slowRules(RULES), { source: '$.id', target: 'id', type: 'string' }];
 const slow = JSON.stringify({ texts: [letters(100 * 1024)] });
+const quick = JSON.stringify({ texts: [`${'a'.repeat(500)}cd`] });
 
 describe('Mappings that are too much work', () => {
   const { testInstance: attacker } = useHookyard();
@@ -26,5 +27,18 @@ describe('Mappings that are too much work', () => {
     expect(String((result.body as { error: string }).error)).to.match(/^Building the row takes too long/);
     // A row takes half a second of its thread. While the loop was held for it, a few would be answered at most.
     expect(seen.answers, `meanwhile; the slowest took ${Math.round(seen.longestMs)} ms`).to.be.at.least(8);
+  });
+
+  it('fail alone in the file of a worker, which has the others', async () => {
+    const config = { batchSize: 3, batchWindowSeconds: 3600 };
+    const pipe = await makePipe(attacker, store, { config, destination: { fieldMapping } });
+    await pipe.send([slow, slow]);
+    const [well] = await pipe.send([quick]);
+    await pipe.settled(2, 'failed', 120_000);
+    expect((await pipe.rows(1)).map(({ id }) => id)).to.deep.equal([well]);
+    const path = `/api/deliveries?destinationId=${pipe.destinationId}&status=failed`;
+    const { data } = await attacker.client.list<{ error: string }>(path);
+    expect(data).to.have.length(2);
+    for (const { error } of data) expect(error).to.match(/^Building the event's row took too long/);
   });
 });

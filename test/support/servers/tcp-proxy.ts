@@ -54,7 +54,7 @@ export async function startTcpProxy(target: string, ownPort = 0) {
     holdRequests() {
       requestsHeld = true;
     },
-    /** From now on no client hears from the server; with a text, no connection over which that is sent from now on. */
+    /** From now on no client hears from the server, nor that it has closed a connection; with a text, no connection over which that is sent from now on. */
     holdAnswers(to = '') {
       answersHeldTo = to;
     },
