@@ -66,6 +66,8 @@ function checked(sandbox: Sandbox, type: TransformType, code: string): SandboxRe
 
 function outputOf(transform: TransformCode, result: SandboxResult): Outcome {
   if (!result.ok) return result;
+  // As JSON, NaN is null too.
+  if (!result.isText && result.text === 'null') return { ok: false, problem: problems.nothing };
   const body = new TextEncoder().encode(result.text);
   if (body.byteLength > LIMITS.outputBytes) return { ok: false, problem: problems.output };
   const contentType = transform.outputContentType ?? (result.isText ? 'text/plain; charset=utf-8' : 'application/json');

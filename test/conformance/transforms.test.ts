@@ -42,7 +42,7 @@ const samples: Record<TransformType, Samples> = {
       "return [event.method, event.path, event.id, event.source, event.receivedAt, event.headers['x-kind'], event.query.page, event.query.tag.join('+')].join('|');",
     ),
     length: js('return String(event.payload.length);'),
-    nothing: [js('return null;'), js('return undefined;'), js('return () => 1;')],
+    nothing: [js('return null;'), js('return undefined;'), js('return () => 1;'), js('return 0 / 0;')],
     clock: js('return new Date(Date.now()).toISOString().slice(0, 19);'),
     random: js('return String(Math.random());'),
     leftovers: [
