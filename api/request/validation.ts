@@ -229,10 +229,19 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
             .map(String)
             .join(', ')
             .replace(/, ([^,]*)$/, ' or $1')}`
-        : 'has an invalid type';
+        : ofUnion(issue.errors.flat());
     default:
       return undefined;
   }
+}
+
+/** What the closest form of a union found. @param found by all of them */
+function ofUnion(found: z.core.$ZodIssue[]): string {
+  const [deepest] = found.toSorted((one, other) => other.path.length - one.path.length);
+  if (deepest && deepest.path.length > 0)
+    return `has an invalid value at ${deepest.path.join('.')}: it ${deepest.message}`;
+  const listed = found.find((issue) => issue.code === 'invalid_value' && issue.values.length > 1);
+  return listed?.message ?? 'has an invalid type';
 }
 
 function tooSmall(origin: string, minimum: number): string {

@@ -54,6 +54,20 @@ describe('Requests', () => {
     }
   });
 
+  it('are told which value of a list is wrong, and which bound whole numbers have', async () => {
+    const told = async (path: string, body: object) => String((await own.api.request('POST', path, body)).body.message);
+    const bulk = (status: unknown) => told('/api/deliveries/bulk', { action: 'retry', status, dryRun: true });
+    expect(await bulk(['retrying', 'bogus'])).to.match(/^status has an invalid value at 1: it must be pending, /);
+    expect(await bulk('bogus')).to.match(/^status must be pending, .* or cancelled$/);
+    expect(await bulk(5)).to.match(/^status must be pending, .* or cancelled$/);
+    for (const [timeoutMs, message] of [
+      [1e20, 'timeoutMs must be a smaller whole number'],
+      [-1e20, 'timeoutMs must be a larger whole number'],
+      [60_001, 'timeoutMs must be at most 60000'],
+    ] as const)
+      expect(await told(PATH, { ...minimal, timeoutMs })).to.equal(message);
+  });
+
   it('with an Idempotency-Key are 409 when their kept answer does not open', async () => {
     const { api, id } = await createOrganization();
     const send = (key: string) => api.request('POST', PATH, minimal, { headers: { 'Idempotency-Key': key } });
