@@ -12,7 +12,7 @@ import { plural } from '../../core/text/plural.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { findKey, noteUse, type ValidKey } from '../../db/organizations/keys.ts';
 import { type ApiDeps, type Caller, callerOf, type Context, type Next, param } from '../request/context.ts';
-import { ApiError, forbidden, notFound } from '../request/errors.ts';
+import { ApiError, forbidden } from '../request/errors.ts';
 import { type FirstOfMinute, recordRefusedUses } from './audit-trail.ts';
 
 const WINDOW_MS = 60_000;
@@ -199,7 +199,10 @@ function unauthorized(): ApiError {
 /** Middleware of the organization-scoped family: the id of another organization gets the same 404 as an unknown id. */
 export async function requireOwnOrganization(ctx: Context, next: Next): Promise<void> {
   const id = param(ctx, 'orgId');
-  if (id !== callerOf(ctx).organization.id) throw notFound('organization', id);
+  if (id !== callerOf(ctx).organization.id) {
+    const message = `The API key does not belong to an organization with ID ${id}; check the ID`;
+    throw new ApiError(404, 'RESOURCE_NOT_FOUND', message);
+  }
   await next();
 }
 
