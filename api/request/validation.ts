@@ -122,7 +122,11 @@ function checkIn<Schema extends z.ZodType>(
   noteIgnored(place, unknown);
   const parsed = schema.safeParse(value, { error: explain });
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => ({
+  const found = parsed.error.issues;
+  // A whole number beyond the safe ones breaks the bound of its member too, which says more.
+  const saysMore = (issue: z.core.$ZodIssue) =>
+    !isSafeBound(issue) || found.every((other) => other === issue || String(other.path) !== String(issue.path));
+  const issues = found.filter(saysMore).map((issue) => ({
     path: issue.path,
     message: issue.message,
     code: issue.code === 'custom' ? issue.params?.apiCode : undefined,
@@ -221,7 +225,6 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum));
     case 'too_big':
-      if (issue.maximum === Number.MAX_SAFE_INTEGER) return 'must be a smaller whole number';
       return `must ${bound('at most', issue.origin, Number(issue.maximum))}`;
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options)
@@ -244,9 +247,12 @@ function ofUnion(found: z.core.$ZodIssue[]): string {
   return listed?.message ?? 'has an invalid type';
 }
 
+/** The bound of every whole number: those that a double holds exactly. */
+const isSafeBound = (issue: z.core.$ZodIssue): boolean =>
+  (issue.code === 'too_big' && issue.maximum === Number.MAX_SAFE_INTEGER) ||
+  (issue.code === 'too_small' && issue.minimum === Number.MIN_SAFE_INTEGER);
+
 function tooSmall(origin: string, minimum: number): string {
-  // The bound of whole numbers as such: the check of the member's own does not run then.
-  if (minimum === Number.MIN_SAFE_INTEGER) return 'must be a larger whole number';
   if (origin === 'string' && minimum === 1) return 'must not be empty';
   return `must ${bound('at least', origin, minimum)}`;
 }

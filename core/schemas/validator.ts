@@ -50,7 +50,7 @@ export function newValidator(dialect: Dialect, allErrors: boolean): Ajv {
   const options = { ...OPTIONS, allErrors };
   const ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
   addFormats.default(ajv);
-  // Ajv divides doubles: by that 19.99 is no multiple of 0.01.
+  // Ajv divides doubles, and would say that 19.99 is not a multiple of 0.01.
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({
     ...{ keyword: 'multipleOf', type: 'number', schemaType: 'number', errors: false },

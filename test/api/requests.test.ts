@@ -61,8 +61,8 @@ describe('Requests', () => {
     expect(await bulk('bogus')).to.match(/^status must be pending, .* or cancelled$/);
     expect(await bulk(5)).to.match(/^status must be pending, .* or cancelled$/);
     for (const [timeoutMs, message] of [
-      [1e20, 'timeoutMs must be a smaller whole number'],
-      [-1e20, 'timeoutMs must be a larger whole number'],
+      [1e20, 'timeoutMs must be at most 60000'],
+      [-1e20, 'timeoutMs must be at least 1'],
       [60_001, 'timeoutMs must be at most 60000'],
     ] as const)
       expect(await told(PATH, { ...minimal, timeoutMs })).to.equal(message);
