@@ -62,6 +62,6 @@ describe('errors as they may leave PostgreSQL', () => {
     log.warn({ err: new OwnSendError('CODE', described) });
     log.warn({ err: new TransportError({ ...described, code: 'CODE', retryable: false }) });
     expect(lines).to.have.length(3);
-    for (const line of lines) expect(line).to.contain(described.summary).and.not.to.contain('4711');
+    for (const line of lines) expect(line).to.contain(described.summary).and.not.to.contain(SECRET);
   });
 });
