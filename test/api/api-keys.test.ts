@@ -82,6 +82,7 @@ describe('API keys', () => {
     ['an empty name', { name: '  ' }, 'name'],
     ['an unknown scope', { name: 'x', scopes: ['admin'] }, 'scopes.0'],
     ['an expiry in the past', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    ['a misspelt field, which could restrict it', { name: 'x', scope: ['read'] }, 'scope'],
     ['an expiry that is no time', { name: 'x', expiresAt: 'soon' }, 'expiresAt'],
   ];
   for (const [what, body, path] of wrong) {

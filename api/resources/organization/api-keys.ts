@@ -72,7 +72,7 @@ const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
   createdAt: readOnly(timestamp),
 });
 
-const createApiKeySchema = z.object(createShape(apiKeyMembers));
+const createApiKeySchema = z.strictObject(createShape(apiKeyMembers));
 const apiKeyAnswer = component('ApiKey', answerShape(apiKeyMembers));
 const newApiKeyAnswer = component('NewApiKey', { ...answerShape(apiKeyMembers), token: text('whr_...') });
 
