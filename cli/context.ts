@@ -9,6 +9,7 @@ import { parseExact } from '../core/text/exact-json.ts';
 import { plural } from '../core/text/plural.ts';
 import { servedUrl } from '../local/lock.ts';
 import { usage } from './errors.ts';
+import { secretOf as secretOrFile } from './input.ts';
 import { nodeFetch } from './node-fetch.ts';
 import { createOutput, type Output, printable } from './output.ts';
 import { chosenProfile } from './profile-store.ts';
@@ -100,7 +101,8 @@ export function checkedUrl(address: string): string {
 export const dataFolder = (): string => dataFolderOf(project, process.env.HOOKYARD_DATA_DIR);
 
 function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): string | undefined {
-  const given = options.apiKey || chosenProfile(options.profile)?.apiKey || secretOf(process.env, 'HOOKYARD_API_KEY');
+  const given =
+    secretOrFile(options.apiKey) || chosenProfile(options.profile)?.apiKey || secretOf(process.env, 'HOOKYARD_API_KEY');
   if (given) return given;
   // The key of this machine's service is for this machine's service only.
   if (!ofDataFolder && !['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)) return undefined;

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, wr
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { parseExact } from '../core/text/exact-json.ts';
+import { parseIsoTime } from '../core/text/timestamps.ts';
 import { usage } from './errors.ts';
 import { cell } from './output.ts';
 
@@ -122,11 +123,19 @@ export function integer(text: string, option: string): number {
 
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time: ISO 8601 as it is, or how long ago: `30m`, `1h`, `7d`. */
-export function time(text: string | undefined): string | undefined {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text ?? '') ?? [];
-  if (count === undefined || unit === undefined) return text;
-  return new Date(Date.now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]).toISOString();
+/** A time in ISO 8601, or how long ago: `30m`, `1h`, `7d`. In ms since 1970; null when it is neither. */
+export function momentOf(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) return parseIsoTime(text);
+  return Date.now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+}
+
+/** The same for an option, in ISO 8601. @throws CliError */
+export function time(text: string, option: string): string {
+  const moment = momentOf(text);
+  if (moment === null)
+    throw usage(`${option} must be an ISO 8601 time, or a period such as 30m, 1h or 7d, not "${text}"`);
+  return new Date(moment).toISOString();
 }
 
 export const collect = (text: string, before: string[] = []) => [...before, text];

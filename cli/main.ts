@@ -34,7 +34,7 @@ const program = new Command('hookyard')
   )
   .option(
     '--api-key <key>',
-    'API key (whr_...; HOOKYARD_API_KEY; default for the service on this machine: the file keys/api-key in the data folder)',
+    'API key (whr_..., or @file; HOOKYARD_API_KEY; default for the service on this machine: the file keys/api-key in the data folder)',
   )
   .option('--profile <name>', 'Profile to use, created with hookyard profiles set (HOOKYARD_PROFILE)')
   .option(

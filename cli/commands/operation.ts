@@ -156,7 +156,7 @@ function parsed(
   if (kind === 'integer') return integer(value, flag);
   if (kind === 'boolean') return trueOrFalse(value, flag);
   if (kind === 'json') return jsonOf(value, flag);
-  if (name === 'from' || name === 'to') return time(value);
+  if (name === 'from' || name === 'to') return time(value, flag);
   return MAY_BE_FILE.test(name) ? secretOf(value) : value;
 }
 

@@ -29,7 +29,7 @@ export function addProfiles(program: Command): void {
     });
   profiles
     .command('set <name>')
-    .description('Store --url, --api-key (@file reads it from a file) or both as a profile')
+    .description('Store --url, --api-key or both as a profile')
     .action((name: string, _options, command: Command) => {
       const { url, apiKey } = command.optsWithGlobals<GlobalOptions>();
       if (!url && !apiKey) throw usage('Specify --url, --api-key or both for the profile');

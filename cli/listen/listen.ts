@@ -42,6 +42,7 @@ export async function listen(context: Context, portText: string, options: Listen
   for (const url of [options.forward, options.address]) requireHttp(url);
   const wanted = integer(portText, 'The port');
   if (wanted < 0 || wanted > 65535) throw usage(`The port must be between 0 and 65535, not ${portText}`);
+  const since = options.from === undefined ? undefined : time(options.from, '--from');
   const arrivals: Arrivals = { last: null, hasKeys: hasKeys() };
   const receiver = await startReceiver(options.host, wanted, (request) =>
     answer(context, request, options, JSON.stringify(probe(receiver.path)), arrivals),
@@ -73,7 +74,7 @@ export async function listen(context: Context, portText: string, options: Listen
       giveBack = onKeys({ r: () => again(context, arrivals) });
       output.note('Press r to send the last delivery again.');
     }
-    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not sent: ${error.message}`));
+    sendEarlier(context, session, options, since).catch((error: Error) => output.note(`Not sent: ${error.message}`));
     await asked;
     const removed = await session.remove();
     if (removed.left.length > 0)
@@ -100,12 +101,11 @@ function again({ client, output }: Context, { last }: Arrivals): void {
 }
 
 /** What arrived before the session began, where that is asked for. */
-async function sendEarlier({ client, output }: Context, session: Session, { from, retry }: ListenOptions) {
+async function sendEarlier({ client, output }: Context, session: Session, { retry }: ListenOptions, since?: string) {
   if (retry !== undefined) {
     await sendOne(client, session, retry);
     output.note(`Sending ${retry} here.`);
   }
-  const since = time(from);
   if (since === undefined) return;
   const count = await sendSince(client, session, since);
   output.note(`Sending ${plural(count, 'earlier event')} here.`);

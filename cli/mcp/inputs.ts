@@ -1,8 +1,7 @@
 // What tools take: the members of the operations of the API, with names instead of ids, and times as people say them.
 import { z } from 'zod';
 import type { Client } from '../../client/index.ts';
-import { parseIsoTime } from '../../core/text/timestamps.ts';
-import { time } from '../input.ts';
+import { momentOf } from '../input.ts';
 import { type Member, OPERATIONS, type OperationName } from '../operations.ts';
 import { findId, type RecordKind } from '../records.ts';
 
@@ -80,6 +79,3 @@ export async function membersOf(client: Client, args: Record<string, unknown>): 
 }
 
 export const isoTime = (text: string): string => new Date(momentOf(text) ?? Number.NaN).toISOString();
-
-/** In ms since 1970; null when it is no time. */
-const momentOf = (text: string): number | null => parseIsoTime(time(text) ?? text);

@@ -98,6 +98,9 @@ describe('the address of the service', () => {
     expect(await run('profiles', 'remove', 'here')).to.include({ code: 0 });
     expect(await run('--profile', 'here', 'whoami')).to.include({ code: 3 });
     expect(await run('profiles', 'set', 'bad', '--url', 'ftp://x')).to.include({ code: 2 });
+    const keyFile = join(folder, 'token.txt');
+    writeFileSync(keyFile, `${organization.token}\n`);
+    expect(await run('--url', url, '--api-key', `@${keyFile}`, 'whoami')).to.include({ code: 0 });
     const spoilt = await run('--url', url, '--api-key', `${organization.token}\n`, 'whoami');
     expect(spoilt).to.include({ code: 2 });
     expect(spoilt.stderr).to.include('API key').and.not.include(organization.token);

@@ -197,6 +197,8 @@ describe('hookyard on the command line', () => {
       [1, /^hookyard: slug /, 'sources create NotASlug'],
       [2, /'frob'/, 'frob'],
       [2, /--page /, 'sources list --page x'],
+      [2, /--from must be .*1h/, 'events list --from 1x'],
+      [2, /--from must be .*1h/, 'listen 0 --source x --from 1x'],
       [2, /--rate .*1 to 100/, 'deliveries cancel-all --status retrying --rate=0'],
       [2, /--rate .*1 to 100/, 'deliveries cancel-all --status retrying --rate=101'],
       [2, /broken\.json is not JSON/, `sources create x --data @${broken}`],
