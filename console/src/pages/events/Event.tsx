@@ -176,7 +176,7 @@ function Replay({ of: { id, status } }: { of: EventInFull }) {
     >
       <RecordsField
         label="Destinations"
-        description="Leave empty for all destinations of the event's routes."
+        description="Leave empty for all destinations of the source's enabled routes. Route filters do not apply."
         list="listDestinations"
         value={chosen}
         onChange={setChosen}

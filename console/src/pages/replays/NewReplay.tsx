@@ -69,7 +69,7 @@ export function NewReplay() {
         <Filters of={FILTERS} />
         <RecordsField
           label="Destinations"
-          description="Leave empty for all destinations of the events' routes."
+          description="Leave empty for all destinations of the sources' enabled routes. Route filters do not apply."
           list="listDestinations"
           value={destinationIds}
           onChange={setDestinations}

@@ -148,7 +148,7 @@ function Shown({ replay }: { replay: EventReplay }) {
             [
               'Destinations',
               destinationIds === null
-                ? "All destinations of the events' routes"
+                ? "All destinations of the sources' enabled routes"
                 : destinationIds.map(destinations.nameOf).join(', '),
             ],
           ]}

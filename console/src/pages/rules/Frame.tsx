@@ -157,11 +157,11 @@ function ReplayTried({ sample: { eventId }, isDirty }: { sample: Sample; isDirty
       said={createdText}
     >
       {isDirty ? (
-        <p>Save your changes first. The replay uses the saved version.</p>
+        <p>Save your changes first. A replay uses the saved transforms and schemas, and ignores filters.</p>
       ) : (
         <p>
-          The event is sent to all destinations of its routes. It already has{' '}
-          <Count list="listDeliveries" input={{ eventId }} one="delivery" />.
+          The event is sent to all destinations of its source's enabled routes. Route filters do not apply. The event
+          already has <Count list="listDeliveries" input={{ eventId }} one="delivery" />.
         </p>
       )}
     </ConfirmedAction>
