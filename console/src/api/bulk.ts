@@ -9,9 +9,9 @@ export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pa
 
 const OPERATIONS = { retry: 'retryDelivery', replay: 'replayDelivery', cancel: 'cancelDelivery' } as const;
 const REFUSED = {
-  retry: 'status has changed',
+  retry: 'not waiting for a retry',
   replay: 'in progress, already replayed, or without payload or destination',
-  cancel: 'status has changed',
+  cancel: 'already finished, or being written to a file',
 };
 const FIRST = 'first';
 

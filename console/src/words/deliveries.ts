@@ -13,11 +13,11 @@ export const STATUSES: Record<Status, string> = {
   failed_over:
     'The destination failed or the circuit breaker was open. A delivery to a failover destination replaced this one.',
   schema_failed:
-    "The payload does not match the route's schema, so the event was not sent. Fix the schema or the sender, then replay the delivery.",
+    "The payload does not match the route's schema, or could not be checked against it, so the event was not sent. Fix the schema or the sender, then replay the delivery.",
   filter_failed:
-    "The route's filter needed too much CPU time, so the event was not sent. Simplify it, then replay the delivery.",
+    "The route's filter or ordering key took too much time or memory to evaluate, so the event was not sent. Simplify the source's filters and schemas, then replay the delivery.",
   skipped: 'The destination was disabled. Enable it, then replay the delivery.',
-  cancelled: 'Cancelled by a user, or because the destination was deleted.',
+  cancelled: 'Cancelled by a user, or because its source or destination was deleted.',
 };
 
 const LANES: Record<NonNullable<Delivery['lane']>, true> = { workflow: true, express: true };

@@ -28,7 +28,7 @@ const CAUSES: Record<string, string> = {
   TLS_FAILED: 'TLS or certificate error',
   ADDRESS_REFUSED: 'address not allowed',
   NO_RESPONSE: 'connection closed without a response',
-  NO_REQUEST: 'credentials missing',
+  NO_REQUEST: 'request could not be built',
   FAILURE_THRESHOLD: 'too many consecutive failures',
 };
 

@@ -32,7 +32,7 @@ const WORDS: Record<BulkAction, { title: string; verb: string; done: string; wha
     verb: 'Replay',
     done: 'replayed',
     what: 'Each replay is a new delivery to the same destination, with its current URL and settings.',
-    none: 'No deliveries to replay. The matching deliveries are in progress or already replayed.',
+    none: 'No deliveries to replay. All matching deliveries have already been replayed.',
   },
   cancel: {
     title: 'Cancel deliveries',

@@ -46,7 +46,7 @@ export function DeliveryPage() {
         delivery.orderKey !== null && [
           'Ordering key',
           <PageLink key="order" to={`/destinations/${delivery.destinationId}`} search={{ tab: 'ordering-keys' }}>
-            {delivery.orderKey === delivery.routeId ? 'All events on the route' : <bdi>{plain(delivery.orderKey)}</bdi>}
+            {delivery.orderKey === delivery.routeId ? 'Shared key of the route' : <bdi>{plain(delivery.orderKey)}</bdi>}
           </PageLink>,
         ],
         delivery.sequence !== null && ['Sequence', countText(delivery.sequence)],

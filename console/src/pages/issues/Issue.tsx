@@ -167,8 +167,8 @@ function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
       }
     >
       <p>
-        Deliveries that failed with this cause since <Time at={issue.firstSeenAt} exact /> are replayed, newest first,
-        up to 1,000 at a time. Fix the cause first, or they will fail again.
+        The issue's failed deliveries since <Time at={issue.firstSeenAt} exact /> are replayed, newest first, up to
+        1,000 at a time. Fix the cause first, or they will fail again.
       </p>
     </ConfirmedAction>
   );
