@@ -215,7 +215,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('heading', { name: 'Lake of a form', level: 1, exact: true }).waitFor();
       await page.getByRole('button', { name: 'Edit', exact: true }).click();
       await page.getByLabel('Folder', { exact: true }).fill('webhooks');
-      await page.getByLabel('Events per file').fill('50');
+      await page.getByLabel('Maximum events').fill('50');
       await page.getByRole('button', { name: 'Save' }).click();
       // The message of the first save may still be there.
       await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();

@@ -31,7 +31,7 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
       await page.getByRole('link', { name: '1 held delivery' }).first().waitFor();
       await seen(page, /^\d+ deliver(y|ies) held$/);
       await page.getByRole('link', { name: /^Success rate \d.*held.*, not counted/ }).waitFor();
-      const line = page.getByRole('link', { name: /^Webhooks received / }).locator('polyline');
+      const line = page.getByRole('link', { name: /^Events received / }).locator('polyline');
       const heights = ((await line.getAttribute('points')) ?? '').split(' ').map((point) => point.split(',')[1]);
       expect(new Set(heights).size, 'the sparkline is flat').to.be.above(1);
       await page.getByRole('link', { name: /^Deliveries waiting .*oldest/ }).waitFor();

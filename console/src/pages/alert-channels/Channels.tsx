@@ -81,7 +81,7 @@ export function ChannelPage() {
             </Callout>
           )}
           {channel.withheldEmails.length > 0 && (
-            <Callout tone="warn" title="Unconfirmed addresses">
+            <Callout tone="warn" title="Addresses that receive no email">
               {plain(channel.withheldEmails.join(', '))}: not confirmed, or the domain is not allowed. See Settings.
             </Callout>
           )}

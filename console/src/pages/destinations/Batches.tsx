@@ -5,7 +5,7 @@ import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { FilterField } from '../../components/filters.tsx';
-import { Empty, Status } from '../../components/ui.tsx';
+import { Empty, Status, statusText } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
 
@@ -17,7 +17,9 @@ const columns: Column<Batch>[] = [
     title: 'Status',
     value: (batch) => batch.status,
     // An open batch collects events; nothing is wrong with it.
-    cell: (batch) => <Status of={batch.status === 'open' ? 'collecting' : batch.status} />,
+    cell: (batch) => (
+      <Status of={batch.status === 'open' ? 'collecting' : batch.status} label={statusText(batch.status)} />
+    ),
   },
   { title: 'Events', value: (batch) => batch.count, as: 'count' },
   { title: 'Size', value: (batch) => batch.bytes, as: 'size', wideOnly: true },

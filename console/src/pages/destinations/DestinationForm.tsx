@@ -170,8 +170,8 @@ function storeFields(form: Form, type: StoreType, isNew: boolean): Entry[] {
           choices: data.map((value) => ({ value, label: value })),
         })),
         [
-          { path: 'config.batchSize', label: 'Events per file', kind: 'whole' },
-          { path: 'config.batchBytes', label: 'File size', kind: 'whole', unit: 'bytes' },
+          { path: 'config.batchSize', label: 'Maximum events', kind: 'whole' },
+          { path: 'config.batchBytes', label: 'Maximum payload size', kind: 'whole', unit: 'bytes' },
           { path: 'config.batchWindowSeconds', label: 'Maximum wait', kind: 'whole', unit: 'seconds' },
         ],
         { node: <Columns form={form} />, paths: ['fieldMapping'] },

@@ -130,7 +130,7 @@ function Import({ kind }: { kind: Kind }) {
           }}
           data={[
             { value: 'skip', label: 'Skip' },
-            { value: 'rename', label: 'Import under a new name' },
+            { value: 'rename', label: `Import with a new ${kind === 'destinations' ? 'slug' : 'name'}` },
             { value: 'overwrite', label: 'Overwrite' },
           ]}
         />

@@ -76,9 +76,9 @@ const columns: Column<NotificationRecipient>[] = [
   { title: 'Address', value: ({ address }) => address },
   {
     title: 'Confirmed',
-    value: ({ confirmedAt, refused }) => (refused ? 'Declined' : confirmedAt),
+    value: ({ confirmedAt, refused }) => (refused ? 'Unsubscribed' : confirmedAt),
     cell: ({ confirmedAt, refused }) =>
-      refused ? 'Declined' : confirmedAt === null ? 'Not yet' : <Time at={confirmedAt} />,
+      refused ? 'Unsubscribed' : confirmedAt === null ? 'Not yet' : <Time at={confirmedAt} />,
   },
   { title: 'Last confirmation email', value: ({ askedAt }) => askedAt, as: 'time' },
 ];
@@ -126,7 +126,7 @@ const AskAgain = ({ of: { address } }: { of: NotificationRecipient }) => (
     title={`Resend confirmation to ${plain(address)}`}
     verb="Resend confirmation"
     run={() => call('resendConfirmation', { body: { address } })}
-    said="Confirmation sent"
+    said="Confirmation email queued"
   >
     <p>
       The email asks the owner to allow notifications. You can resend it an hour after the first email; the wait doubles

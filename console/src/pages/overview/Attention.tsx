@@ -101,7 +101,7 @@ export function State({ of: { openIssues, totals, lost, hasMore, held, isClear, 
     <>
       {openIssues > 0 && <Status of="open" label={plural(openIssues, 'open issue')} />}
       {held > 0 && <Status of="circuit_open" label={`${plural(held, 'delivery')} held`} />}
-      {held === 0 && rest > 0 && <Status of="paused" label={`${countText(rest)} paused`} />}
+      {held === 0 && rest > 0 && <Status of="paused" label={`${countText(rest)} not delivering`} />}
       {toReplay > 0 && (
         <Status
           of="failed"

@@ -37,7 +37,7 @@ export function Overview() {
       <Attention of={attention} />
       {maySee && (
         <div className="grid-2">
-          <Figures title="Webhooks received" metric="events" members={['events']} range={range} />
+          <Figures title="Events received" metric="events" members={['events']} range={range} />
           <Figures title="Deliveries" metric="deliveries" members={['delivered', 'failed', 'notSent']} range={range} />
           <Figures title="Response latency" metric="attempts" members={['avgLatency']} range={range} />
           <Figures title="Refused webhooks" metric="refused" members={['refused']} range={range} />

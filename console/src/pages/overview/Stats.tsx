@@ -61,7 +61,7 @@ export function Stats({ range }: { range: RangeName }) {
   return (
     <section className="stats" aria-label="Key metrics">
       <Stat
-        title="Webhooks received"
+        title="Events received"
         to="/events"
         value={events.isLoaded ? countText(received) : '…'}
         note={

@@ -35,7 +35,10 @@ export function RoutePage() {
             key={route.updatedAt}
             of={route}
             more={[
-              route.withheldEmails.length > 0 && ['Unconfirmed addresses', plain(route.withheldEmails.join(', '))],
+              route.withheldEmails.length > 0 && [
+                'Addresses that receive no email',
+                plain(route.withheldEmails.join(', ')),
+              ],
               ['Created', <Time key="created" at={route.createdAt} exact />],
               ['Updated', <Time key="changed" at={route.updatedAt} exact />],
               ['ID', <Mono key="id" text={route.id} />],

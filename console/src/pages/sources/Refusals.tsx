@@ -33,7 +33,7 @@ const CAUSES: Record<Cause, string> = {
 };
 
 const causeText = ({ cause, limit }: { cause: Cause; limit: string | null }): string =>
-  limit === null ? sentence(cause) : `Limit ${limit}`;
+  limit === null ? sentence(cause) : `${limit} limit`;
 
 const columns: Column<Refusal>[] = [
   { title: 'Refused', value: (refusal) => refusal.refusedAt, as: 'time' },

@@ -125,7 +125,7 @@ function Shown({ source }: { source: Source }) {
       <TestWebhook source={source} />
       {maySeeFigures && (
         <div className="grid-2">
-          <Figures title="Webhooks received" metric="events" members={['events']} range={range} of={of} />
+          <Figures title="Events received" metric="events" members={['events']} range={range} of={of} />
           <Figures title="Refused webhooks" metric="refused" members={['refused']} range={range} of={of} />
         </div>
       )}

@@ -40,8 +40,8 @@ export function TestWebhook({ source }: { source: Source }) {
       <div className="stack">
         {!isEditing && (
           <p className="quiet">
-            Your browser sends a {type === 'none' ? '' : 'signed '}sample event, with the browser's headers, to the
-            ingest URL. Routes deliver it like any other event: it is not marked as a test.
+            Your browser sends a {type === 'none' ? '' : 'signed '}sample webhook, with the browser's headers, to the
+            ingest URL. Routes deliver the event like any other: it is not marked as a test.
           </p>
         )}
         {providers.error && <Failed error={providers.error} />}
