@@ -77,7 +77,7 @@ function recoverySentence({ count, failedBefore }: MailFacts, route: string): st
 
 function rowsOf({ routeName, sourceName, destinationName, facts }: MailFacts): [string, string][] {
   const outcome: [string, string][] = [];
-  if (facts.status_code !== null) outcome.push(['Last status', String(facts.status_code)]);
+  if (facts.status_code !== null) outcome.push(['Status code', String(facts.status_code)]);
   if (facts.error_summary !== null) outcome.push(['Error', oneLine(facts.error_summary, MAX_ERROR)]);
   return [
     ['Route', oneLine(routeName)],

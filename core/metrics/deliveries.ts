@@ -50,7 +50,7 @@ export const deliveryLatency = new Histogram({
 
 export const deliveriesFinished = new Counter({
   name: 'hookyard_deliveries_finished_total',
-  help: 'Finished deliveries, by status.',
+  help: 'Finished deliveries, by status, except those that ended when they were created, such as schema mismatches.',
   labels: { status: FINISHED },
 });
 

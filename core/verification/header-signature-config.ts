@@ -122,7 +122,7 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
   if (hasTime && !parts.includes('timestamp'))
     return problem('template', 'must contain {timestamp}, because an unsigned timestamp proves nothing');
   if (!hasTime && parts.includes('timestamp'))
-    return problem('timestampHeader', 'or timestampPart is required if the template contains {timestamp}');
+    return problem('timestampHeader', 'is required if the template contains {timestamp}, unless timestampPart is set');
   if ((idHeader !== undefined) !== parts.includes('id'))
     return problem('idHeader', 'is required if the template contains {id}, and must be omitted otherwise');
   if (timestampPart !== undefined && signaturePart === undefined)

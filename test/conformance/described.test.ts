@@ -152,7 +152,7 @@ describe('what an owner describes', () => {
       [{ template: '{id}{body}{id}', idHeader: 'X-Id' }, /^template must contain \{id\} only once/],
       [{ template: '{Body}' }, /^template must not contain placeholders other than/],
       [{ template: '{body}}' }, /^template must not contain placeholders/],
-      [{ template: '{timestamp}.{body}' }, /^timestampHeader or timestampPart is required/],
+      [{ template: '{timestamp}.{body}' }, /^timestampHeader is required/],
       [{ timestampHeader: 'X-Time' }, /^template must contain \{timestamp\}/],
       [{ idHeader: 'X-Id' }, /^idHeader is required if the template contains \{id\}/],
       [{ template: '{id}{body}' }, /^idHeader is required if the template contains \{id\}/],

@@ -95,7 +95,7 @@ describe('the mail of a notification', () => {
   it('leaves out what there is not', () => {
     const unknown = { ...facts, status_code: null, error_summary: null };
     const { text, html } = renderMail({ ...failure, sourceName: null, facts: unknown });
-    expect(text).to.not.contain('Last status').and.not.contain('Error').and.not.contain('Temporal UI');
+    expect(text).to.not.contain('Status code').and.not.contain('Error').and.not.contain('Temporal UI');
     expect(text).to.contain('(deleted)');
     expect(html).to.not.contain('null');
   });
