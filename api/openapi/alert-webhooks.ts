@@ -92,7 +92,7 @@ const events = {
 
 const headers = z.object({
   'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The message ID, the same for every attempt.'),
-  'webhook-timestamp': text('1795430400', 'When the message was sent, as a Unix timestamp in seconds.'),
+  'webhook-timestamp': text('1795430400', 'When this attempt was sent, as a Unix timestamp in seconds.'),
   'webhook-signature': text(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     'The Standard Webhooks signature, or two signatures during a rotation.',

@@ -17,14 +17,14 @@ export const ignoredNames = z
   .meta({
     description:
       'Unknown query parameters and body fields that were ignored, as a structured list (RFC 9651): the dotted name, `in` ' +
-      '(query or body), and the `nearest` known name, if any. Names are percent-encoded unless ASCII. Up to 8 are listed; ' +
+      '(query or body), and the `nearest` known name, if any. Special and non-ASCII characters are percent-encoded. Up to 8 are listed; ' +
       '`more;count=` is the number of others.',
     examples: ['"destnationId";in=query;nearest="destinationId"'],
     header: { id: 'Ignored' },
   });
 
 const DESCRIPTIONS: Record<number | string, string> = {
-  400: 'The request is invalid. `message` names the first invalid field; `details` lists all of them.',
+  400: 'The request is invalid. If fields are invalid, `message` names one of them and `details` lists all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
   403: 'The API key or plan does not allow the request, or the organization is suspended.',
   404: 'The record does not exist in this organization.',

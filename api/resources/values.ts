@@ -41,8 +41,10 @@ export const version = withExample(z.int().min(1), 1, 'Increases with every chan
 export const recentTotals = {
   successRate: percent
     .nullable()
-    .describe('The percentage of deliveries that succeeded. Null if there are no recent deliveries.'),
-  avgLatency: latency.nullable().describe('Average latency, in milliseconds. Null if there are no recent responses.'),
+    .describe('The percentage of recent deliveries that succeeded. Null if there are none.'),
+  avgLatency: latency
+    .nullable()
+    .describe('Average latency of recent responses, in milliseconds. Null if there are none.'),
   deliveriesCount: count,
 };
 

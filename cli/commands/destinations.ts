@@ -74,7 +74,7 @@ export const destinations: Resource = {
     {
       operation: 'deleteDestination',
       about:
-        'Delete a destination, except its history, and remove it from all routes; list the routes left without a destination',
+        'Delete a destination, cancel its open deliveries and remove it from all routes; its history is kept, and routes left without a destination are listed',
       run: deleteOne,
     },
     {

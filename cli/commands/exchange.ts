@@ -52,7 +52,7 @@ export function addExchange(program: Command): void {
         .choices(['skip', 'rename', 'overwrite'])
         .makeOptionMandatory(),
     )
-    .option('--dry-run', 'Check the file without importing it')
+    .option('--dry-run', 'Check the file without importing it; with --from, print the converted records')
     .addOption(new Option('--from <product>', 'Import a list from another product, with its sources').choices(PRODUCTS))
     .option('--source <slug>', 'With --from: source for records that have none (default: the product)')
     .option('--event-type <field>', 'With --from: field that contains the event type', 'payload.type')

@@ -67,7 +67,7 @@ const MEMBERS = {
     kinds: ['--kind <kind>', 'Only issues of this kind; repeatable'],
     afterCount: ['--after <n>', 'Number of failures at which the first message about an issue is sent (default: 1)'],
     throttleMinutes: ['--throttle <minutes>', 'Minimum minutes between messages about an issue (default: 15)'],
-    digestMinutes: ['--digest <minutes>', 'Minutes between digests of all changes (not for PagerDuty)'],
+    digestMinutes: ['--digest <minutes>', 'Minutes between digests of changes to issues (not for PagerDuty)'],
   },
   extra: (command: Command) =>
     command

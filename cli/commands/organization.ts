@@ -58,8 +58,11 @@ function addKeys(program: Command): void {
             '--scope <scope>',
             'Scope: read, write or a narrower scope such as events:read; repeatable (default: read and write)',
           ],
-          allowedAddresses: ['--allow <range>', 'Allowed IP address or range; repeatable (default: any)'],
-          expiresAt: ['--expires <date>', 'Expiry date (ISO 8601; default: never)'],
+          allowedAddresses: [
+            '--allow <range>',
+            "Allowed IP address or range; repeatable (default: the calling key's; with --org, any)",
+          ],
+          expiresAt: ['--expires <date>', "Expiry date (ISO 8601; default: the calling key's; with --org, never)"],
         },
         extra: (command) =>
           command.option(

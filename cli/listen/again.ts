@@ -46,7 +46,9 @@ export async function sendSince(client: Client, session: Session, from: string):
   const events: Event[] = [];
   for await (const event of client.each('listEvents', range)) {
     if (events.length === MOST_LOOKED_AT)
-      throw usage(`There are more than ${MOST_LOOKED_AT} events since ${from}; pass a later --from, or omit --filter`);
+      throw usage(
+        `There are more than ${MOST_LOOKED_AT} events since ${from}; pass a later --from, or omit --filter, --event-type and --path`,
+      );
     events.push(event);
   }
   let count = 0;

@@ -22,8 +22,14 @@ export function addListen(program: Command): void {
     )
     .option('--event-type <type>', 'Receive only this event type, as the provider names it; repeatable', collect)
     .option('--path <path>', 'Receive only webhooks to this path below the ingest URL')
-    .option('--from <time>', 'Start with the events since this time: ISO 8601, or a period such as 30m, 1h or 7d')
-    .option('--retry <id>', 'Start with this delivery or event from the source, even if it does not match --filter')
+    .option(
+      '--from <time>',
+      'Start with the events since this time: ISO 8601, or how long ago (for example 30m, 1h or 7d)',
+    )
+    .option(
+      '--retry <id>',
+      'Start with this delivery or event from the source, even if it does not match --filter, --event-type or --path',
+    )
     .option('--compact', 'Print one line per delivery')
     .option('--address <url>', 'URL at which the service can reach this machine (default: http://127.0.0.1:<port>)')
     .option('--host <address>', 'Address to listen on', '127.0.0.1')

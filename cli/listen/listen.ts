@@ -135,7 +135,7 @@ function keeper(
     } catch (error) {
       if (!isTold)
         output.note(
-          `If this session is killed, manually delete the records that it created: ${(error as Error).message}`,
+          `If this session is killed, delete the records that it created manually, because they could not be saved for the next session: ${(error as Error).message}`,
         );
       isTold = true;
     }

@@ -8,14 +8,14 @@ import { findId, type RecordKind } from '../records.ts';
 const name = z.string().min(1).max(200);
 const when = z
   .string()
-  .refine((text) => momentOf(text) !== null, 'must be an ISO 8601 time, or a period such as 30m, 1h or 7d');
+  .refine((text) => momentOf(text) !== null, 'must be an ISO 8601 time, or how long ago (for example 30m, 1h or 7d)');
 
 export const inputs = {
   source: name.describe('Source slug or ID').optional(),
   route: name.describe('Route name or ID').optional(),
   destination: name.describe('Destination name or ID').optional(),
-  since: when.describe('An ISO 8601 time, or a period such as 30m, 1h or 7d').optional(),
-  until: when.describe('An ISO 8601 time, or a period such as 30m, 1h or 7d (default: now)').optional(),
+  since: when.describe('An ISO 8601 time, or how long ago (for example 30m, 1h or 7d)').optional(),
+  until: when.describe('An ISO 8601 time, or how long ago (for example 30m, 1h or 7d); default: now').optional(),
   limit: z.int().min(1).max(50).default(20).describe('Maximum number of items'),
   page: z.int().min(1).default(1).describe('Page number, starting at 1'),
   cursor: z.string().min(1).max(100).describe("The previous page's nextCursor").optional(),

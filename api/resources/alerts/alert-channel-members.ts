@@ -48,7 +48,7 @@ const idsOf = (what: string, example: null) =>
   withExample(
     z.array(z.string()).min(1, atLeastOne).max(MAX_IDS).nullable(),
     example,
-    `Limits the channel to issues with these ${what}. If null, there is no such limit.`,
+    `Limits the channel to issues whose \`${what}\` is one of these. If null, there is no such limit.`,
   );
 const shownIds = (...prefixes: string[]) => z.array(idOf(...prefixes)).nullable();
 
@@ -77,9 +77,9 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
   config: sealed(config, { answer: shownConfig }),
   enabled: optional(field.enabled, true),
   kinds: optional(kinds, null),
-  sourceIds: optional(idsOf('sources', null), null, { answer: shownIds('src') }),
-  routeIds: optional(idsOf('routes', null), null, { answer: shownIds('rte') }),
-  destinationIds: optional(idsOf('destinations', null), null, { answer: shownIds('dst', 'dst_wh') }),
+  sourceIds: optional(idsOf('sourceId', null), null, { answer: shownIds('src') }),
+  routeIds: optional(idsOf('routeId', null), null, { answer: shownIds('rte') }),
+  destinationIds: optional(idsOf('destinationId', null), null, { answer: shownIds('dst', 'dst_wh') }),
   afterCount: optional(
     withExample(z.int().min(1).max(1_000_000), 1, 'The count that an issue must reach before the channel is notified.'),
     1,
@@ -99,7 +99,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
-      'Time between digests, in minutes. Each digest contains all changes to issues since the previous one. If null, each change is sent as its own message.',
+      'Time between digests, in minutes. Each digest contains the changes to issues since the previous one. If null, each change is sent as its own message.',
     ),
     null,
   ),

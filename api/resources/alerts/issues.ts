@@ -115,7 +115,7 @@ export const issueOperations: Operation[] = [
     ...common,
     summary: "Replay an issue's failed deliveries",
     description:
-      `Replays up to ${MAX_RETRIED} deliveries that failed since the issue opened, newest first. To continue, repeat the call with ` +
+      `Replays up to ${MAX_RETRIED} deliveries that have failed since \`firstSeenAt\`, newest first. To continue, repeat the call with ` +
       "`before` set to the previous response's `next`. Also requires the `deliveries:write` scope.",
     body: {
       selects: true,

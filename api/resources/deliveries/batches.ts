@@ -41,10 +41,10 @@ const batch = component('Batch', {
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
   firstReceivedAt: timestamp
     .nullable()
-    .describe("When the file's first event was received. Null if the file has not been written yet."),
+    .describe("When the file's first event was received. Null if the file was not written."),
   lastReceivedAt: timestamp
     .nullable()
-    .describe("When the file's last event was received. Null if the file has not been written yet."),
+    .describe("When the file's last event was received. Null if the file was not written."),
   attempts: withExample(count, 1),
   lastError: withExample(
     text('The bucket "acme-events" does not exist: create it, or correct its name').nullable(),

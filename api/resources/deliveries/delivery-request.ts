@@ -269,7 +269,7 @@ const requestAnswer = component('DeliveryRequest', {
       z.object({
         code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
         message: text(DOUBTS.DESTINATION_CHANGED),
-        changedAt: timestamp.nullable().describe('When the record was last updated.'),
+        changedAt: timestamp.nullable().describe('When the destination was last updated. Null for other doubts.'),
       }),
     )
     .describe('Why the actual request may differ.'),

@@ -96,7 +96,7 @@ const deliveryMembers = {
     null,
     "The delivery's latest replay. Null if the delivery was not replayed.",
   ),
-  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there has been no attempt yet.'),
+  lane: z.enum(LANES).nullable().describe('The lane of the first attempt. Null if there was no attempt.'),
   holdReason: withExample(
     text('The route has been paused since 2026-11-21T10:00:00.000Z: the CRM is being migrated').nullable(),
     null,
@@ -116,7 +116,7 @@ const deliveryMembers = {
   ),
   workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
     .nullable()
-    .describe("The ID of the delivery's workflow in the Temporal UI. Null if none."),
+    .describe('The ID of the workflow that handles the delivery, for the Temporal UI. Null if none.'),
   temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
 };
 export const deliveryAnswer = component('Delivery', deliveryMembers);

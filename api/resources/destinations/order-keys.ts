@@ -60,7 +60,7 @@ export const orderKeyOperations: Operation[] = [
   operation('getOrderKey', 'get', `${base}/{key}`, {
     ...common,
     summary: 'Get an ordering key',
-    description: '`key` is the ID or the key itself. Keys longer than 64 characters are truncated; use the ID instead.',
+    description: '`key` is the ID or the full key, which responses truncate to 64 characters.',
     answer: { description: 'The ordering key.', schema: orderKey },
     run: async (ctx, deps) => requireKey(ctx, deps, await keysOf(ctx, deps)),
   }),

@@ -111,7 +111,7 @@ export const eventReplayOperations: Operation[] = [
     tag: 'Events',
     summary: 'Replay events that match a filter',
     description:
-      'Accepts the same filters as the list. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
+      'Accepts the filters of the list, except `routeId` and `destinationId`, with a single `status`. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
     body: {
       selects: true,
       schema: createSchema,

@@ -123,6 +123,6 @@ async function create(
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
-  if (deliveriesCreated === 0) return 'Nothing was created: no event has an enabled route with a destination';
+  if (deliveriesCreated === 0) return 'Nothing was created: no such event has an enabled route with a destination';
   return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }

@@ -224,7 +224,7 @@ const organizationOfCaller = component('CallerOrganization', {
   slug: text('acme'),
   plan: withExample(z.enum(PLANS), 'business'),
   ingestUrl: text('https://hooks.example.com/ingest/acme').describe(
-    "A source's ingest URL is this URL followed by `/` and the source's slug.",
+    "A source's ingest URL is this URL followed by `/`, the source's slug and, if it has a token, `/` and the token.",
   ),
 });
 

@@ -18,13 +18,20 @@ const auditRecord = component('AuditRecord', {
   address: text('203.0.113.7').nullable(),
   userAgent: text('curl/8.5.0').nullable(),
   requestId: text('req_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-  action: text('updateSource', 'The operation ID, an operator command, or `rememberSecret` for a provider.'),
+  action: text(
+    'updateSource',
+    'The operation ID, an operator command, `useKey` (an API key was used from an address that it does not allow) or `rememberSecret` (a provider sent its secret).',
+  ),
   resource: text('sources', 'The resource, as named in scopes.'),
   recordIds: withExample(z.array(z.string()), [exampleId('src')], `The IDs of the first ${MAX_RECORD_IDS} records.`),
   recordCount: withExample(count, 1),
   members: withExample(z.array(z.string()), ['enabled'], 'Names of the fields that were sent, never their values.'),
   outcome: z.enum(OUTCOMES).describe('`refused`: the request was invalid or not allowed. `failed`: a server error.'),
-  status: withExample(z.int().nullable(), null, 'The status code of a refused or failed request. Null otherwise.'),
+  status: withExample(
+    z.int().nullable(),
+    null,
+    'The status code of a refused, failed or repeated request. Null otherwise, and for internal errors.',
+  ),
   code: withExample(text('FORBIDDEN').nullable(), null),
 });
 
@@ -32,14 +39,14 @@ export const auditOperation = operation('listAuditRecords', 'get', '/api/audit',
   tag: 'Audit',
   summary: 'List audit log entries',
   description:
-    'Includes every request that can change something or that reads payloads or secrets. Equal reads, and equal refused requests, are recorded once a minute. Entries are kept for ' +
+    'Includes every request that can change something or that reads payloads or secrets. Equal reads, and equal requests that were refused or failed, are recorded once a minute. Entries are kept for ' +
     '`HOOKYARD_AUDIT_RETENTION_DAYS` and cannot be changed.',
   query: z.object({
     ...partParams,
     from: timeParam,
     to: timeParam,
     keyId: textParam,
-    action: withExample(textParam, 'updateSource', 'The operation ID, as in this description.'),
+    action: withExample(textParam, 'updateSource', 'The action, as in the entries.'),
     resource: withExample(textParam, 'sources', 'The resource, as named in scopes.'),
     recordId: textParam.describe('Entries about the record with this ID.'),
     outcome: choiceParam(OUTCOMES),

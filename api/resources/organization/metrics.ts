@@ -53,7 +53,7 @@ const stepParam = z
 const counts = z.record(z.string(), count);
 const optional = (description: string) => count.optional().meta({ description });
 const figures = {
-  events: optional('For `events`: stored events.'),
+  events: optional('For `events`: stored events or, for a route, events that it matched.'),
   filtered: optional("For `filtered`: events that did not match a route's filter."),
   refused: optional('For `refused`: refused webhooks.'),
   causes: withExample(counts.optional(), { signature: 3 }, 'For `refused`: counts by cause.'),
@@ -82,7 +82,11 @@ const total = component(
   'MetricTotal',
   {
     ...figures,
-    codes: withExample(counts.optional(), { 200: 12 }, 'For `attempts`: counts by status code.'),
+    codes: withExample(
+      counts.optional(),
+      { 200: 12 },
+      'For `attempts`: counts by status code, `other` codes and `none` (no response).',
+    ),
   },
   'Totals for the whole period.',
 );
@@ -98,8 +102,8 @@ const answer = component('Metrics', {
   groups: withExample(count, 1, 'The total number of groups, including those not shown.'),
   series: z.array(
     z.object({
-      id: text(exampleId('dst'), "The group's value: an ID or a status code.").nullable(),
-      name: text('CRM', "The record's name. Null if the record was deleted.").nullable(),
+      id: text(exampleId('dst'), "The group's value: an ID or a status code. Null if there is none.").nullable(),
+      name: text('CRM', "The record's name. Null if the group has no record or the record was deleted.").nullable(),
       total,
       points: z.array(point).describe('Empty intervals are omitted.'),
     }),

@@ -190,7 +190,7 @@ const waiting = {
 const keptDays = withExample(count.nullable(), 30, 'The retention period, in days. Null if unlimited.');
 const retained = z.object({
   keptDays,
-  lagDays: count.describe('The number of days whose payloads are overdue for removal.'),
+  lagDays: count.describe('The number of days whose data is overdue for removal.'),
 });
 
 const status = component('InstallationStatus', {

@@ -149,7 +149,7 @@ export const retryIssue = tool({
   name: 'retry_issue',
   title: "Replay an issue's failed deliveries",
   description:
-    'Replays the deliveries that have failed since an issue (from list_failures) was opened and have not been replayed yet. Fix the cause first. Without ' +
+    'Replays the deliveries that have failed since the firstSeenAt of an issue (from list_failures) and have not been replayed yet. Fix the cause first. Without ' +
     'expectedCount, it only counts them; with the count from that dry run, it replays them.',
   effect: 'destroys',
   input: z.strictObject({ issue: z.string().min(1).max(100).describe('Issue ID (iss_...)'), expectedCount }),
@@ -194,7 +194,7 @@ export const replayEvents = tool({
   name: 'replay_events',
   title: 'Replay events',
   description:
-    'Replays stored events through the current routes: one event, or all events that match the filters. Without expectedCount, it only counts ' +
+    'Replays stored events through the current routes, without applying their filters: one event, or all events that match the filters. Without expectedCount, it only counts ' +
     'them; with the count from that dry run, it starts a replay, which runs in the service at ratePerSecond. Use get_replay to see its progress, ' +
     'and cancel_replay to cancel it. Destinations receive these events again.',
   effect: 'destroys',

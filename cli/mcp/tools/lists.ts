@@ -141,7 +141,7 @@ export const listRoutes = listTool<Route>({
 export const listDestinations = listTool<HttpDestinationSummary>({
   ...{ operation: 'listDestinations', one: 'destination', title: 'List destinations' },
   description:
-    'Lists destinations (HTTP endpoints and warehouses). For each destination, shows whether it is enabled or paused, its health over the last 24 hours ' +
+    'Lists destinations (HTTP endpoints and warehouses). For each destination, shows whether it is enabled or paused, its recent health ' +
     '(healthy, degraded, failing or unknown), its success rate, latencies, last success and last failure. Credentials are masked.',
   item: async (destination, client) => ({
     ...destination,

@@ -66,7 +66,7 @@ export const getEvent = tool({
   name: 'get_event',
   title: 'Show an event',
   description:
-    'Shows a received webhook: its headers (secrets masked) and its delivery to each destination. The payload is included only with ' +
+    'Shows a received webhook: its headers (without a token that the source verifies) and its delivery to each destination. The payload is included only with ' +
     'includePayload, which requires the payloads:read scope, and is null if it is no longer stored.',
   input: z.strictObject({
     event: inputs.event,
