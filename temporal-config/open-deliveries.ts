@@ -25,8 +25,8 @@ export type DeliveryRepair =
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 
 /**
- * The error of a delivery whose workflow was terminated or cancelled by an operator; `before` its first attempt had a result, or
- * later.
+ * The error of a delivery whose workflow was terminated or cancelled by an operator; `before` its first attempt had a
+ * result, or later.
  */
 const reason = (before: boolean) =>
   before

@@ -162,8 +162,8 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
 
 // What belongs to a transaction besides its statements. A request has a hook, which runs at the end of each of its
 // transactions on the same connection, so the change is committed with it or not at all: both in those of this
-// file and in those of the object mapper. And what must not happen unless a change is committed, metrics for example, waits for
-// the commit; statements that may run inside of a transaction or alone need not know which.
+// file and in those of the object mapper. And what must not happen unless a change is committed, metrics for example,
+// waits for the commit; statements that may run inside of a transaction or alone need not know which.
 
 /**
  * Runs a statement that has one parameter; its text is made with what stands for the parameter.

@@ -232,7 +232,8 @@ interface Waiting {
   priority: number;
 }
 
-const WAITING_COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId", destination_id as "destinationId", route_id as "routeId", priority`;
+const WAITING_COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId",
+  destination_id as "destinationId", route_id as "routeId", priority`;
 
 // Any of them: so they take turns.
 const QUEUED = `

@@ -37,7 +37,8 @@ export interface EndSelection {
 const END = `
 with ${lockKeys(`
   select destination_id as destination, order_hash as hash from deliveries
-  where id = any($3::text[]) and id between $6 and $7 and organization_id = $1 and order_number is not null`)}, ended as (
+  where id = any($3::text[]) and id between $6 and $7 and organization_id = $1 and order_number is not null`)},
+    ended as (
   update deliveries d
   set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted
     and $8 <> 'skipped'

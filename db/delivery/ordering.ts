@@ -151,7 +151,8 @@ export async function findOrderKey(
   id: string,
 ): Promise<OrderKeyRow | null> {
   const { rows } = await db.query<OrderKeyRow>(
-    `${COLUMNS} from order_keys k where k.organization_id = $1 and k.destination_id = $2 and k.key_hash = decode($3, 'hex')`,
+    `${COLUMNS} from order_keys k where k.organization_id = $1 and k.destination_id = $2
+      and k.key_hash = decode($3, 'hex')`,
     [organizationId, destinationId, id],
   );
   return rows[0] ?? null;

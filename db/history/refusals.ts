@@ -54,7 +54,8 @@ async function listLast(
   const values = [organizationId, sourceId, cause ?? null];
   const { rows: counted } = await db.query<{ total: number }>(`select count(*) as total ${LAST}`, values);
   const { rows } = await db.query<RefusalRecord>(
-    `select id, refused_at as at, cause, limit_name as "limit", status, message, method, client_address as "clientAddress",
+    `select id, refused_at as at, cause, limit_name as "limit", status, message, method,
+      client_address as "clientAddress",
             headers, payload_size as "payloadSize", case when $4 then payload_start end as "payloadStart"
      ${LAST} order by id desc limit $5 offset $6`,
     [...values, withPayload, limit, offset],

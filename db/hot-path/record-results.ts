@@ -218,7 +218,8 @@ const INPUT = `select i.*, i.outcome as delivery_status from json_to_recordset($
 const ORDER_FIELDS = 'key_destination text, key_hash text, hold_seconds int';
 const INPUT_IN_ORDER = `select i.*, i.outcome as delivery_status
   from json_to_recordset($1::json) as i(${FIELDS}, ${ORDER_FIELDS})`;
-const INPUT_WITH_FAILOVER = `select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
+const INPUT_WITH_FAILOVER = `select i.*, next.id as next_destination_id, case when next.id is null then i.outcome
+  else 'failed_over' end as delivery_status
   from json_to_recordset($1::json) as i(${FIELDS},
     ${ORDER_FIELDS}, candidates text[], candidates_of text, next_id text,
     next_shard int, original_destination_id text,

@@ -30,8 +30,8 @@ export const openCircuitIssues = (input: string, written: string): string => `op
       sample_delivery_id = o.sample_delivery_id
   from lately l join opened o using (issue_id) where x.id = l.id
 ), issued as (
-  insert into issues as x (id, organization_id, kind, route_id, cause, count, first_seen_at, last_seen_at, sample_event_id,
-                           sample_delivery_id)
+  insert into issues as x (id, organization_id, kind, route_id, cause, count, first_seen_at, last_seen_at,
+    sample_event_id, sample_delivery_id)
   select o.issue_id, o.organization_id, o.kind, o.route_id, o.cause, 1, now(), now(), o.sample_event_id,
          o.sample_delivery_id
   from opened o

@@ -14,7 +14,8 @@ const COLUMNS = `
 ${ISSUE_NAMES}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId",
 destination_id as "destinationId", cause,
 state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
-sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
+sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt",
+  changed_at as "changedAt"`;
 
 export interface IssueFilter {
   state?: IssueState;
@@ -26,7 +27,8 @@ export interface IssueFilter {
 
 const MATCHING = `
 from issues where organization_id = $1 and ($2::text is null or state = $2) and ($3::text is null or kind = $3)
-  and ($4::text is null or source_id = $4 or route_id in (select id from routes where organization_id = $1 and source_id = $4))
+  and ($4::text is null or source_id = $4
+    or route_id in (select id from routes where organization_id = $1 and source_id = $4))
   and ($5::text is null or route_id = $5) and ($6::text is null or destination_id = $6)`;
 
 export async function listIssues(

@@ -29,8 +29,8 @@ const IS_EXHAUSTED = `is_final and kind = 'delivery_failing' and destination_id 
 // the statement has changed.
 const RECORD = `
 with subject as (
-  select * from json_to_recordset($1::json) as s(organization_id text, kind text, source_id text, route_id text, destination_id text,
-    streak int, worked bool, opens_after int, since timestamptz)
+  select * from json_to_recordset($1::json) as s(organization_id text, kind text, source_id text, route_id text,
+    destination_id text, streak int, worked bool, opens_after int, since timestamptz)
 ), streaked as (
   insert into issue_streaks as k (${STREAK_KEY}, failures, restarted, since, last_at)
   select ${STREAK_KEY}, streak, worked, least(since, now()), now() from subject where streak > 0 and opens_after > 1
@@ -43,8 +43,10 @@ with subject as (
 ), ended as (
   delete from issue_streaks k using subject s where ${isStreakOf('k', 's')} and s.streak = 0
 ), failure as (
-  select f.*, row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'f.$1')} order by f.is_final desc, f.last_at desc, f.cause) as latest
-  from json_to_recordset($2::json) as f(id text, organization_id text, kind text, source_id text, route_id text, destination_id text,
+  select f.*, row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'f.$1')}
+    order by f.is_final desc, f.last_at desc, f.cause) as latest
+  from json_to_recordset($2::json) as f(id text, organization_id text, kind text, source_id text, route_id text,
+    destination_id text,
     cause text, failures bigint, first_at timestamptz, last_at timestamptz, is_final bool, event_id text,
     delivery_id text)
 ), due as (
@@ -81,13 +83,15 @@ with subject as (
   ) n
 ), varied as materialized (
   select s.*, n.causes from (select distinct ${STREAK_KEY} from due where known_id is null) s cross join lateral (
-    select count(*) as causes from (select from issues i where ${isAbout('i', 's')} and i.state <> 'resolved' limit ${MAX_CAUSES}) i
+    select count(*) as causes from (select from issues i where ${isAbout('i', 's')} and i.state <> 'resolved'
+      limit ${MAX_CAUSES}) i
   ) n
 ), opening as (
   select d.*,
     c.issues + row_number() over (partition by d.organization_id
       order by d.kind, d.source_id, d.route_id, d.destination_id, d.cause) > ${MAX_ISSUES} as is_crowded,
-    v.causes + row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'd.$1')} order by d.cause) > ${MAX_CAUSES} as has_many_causes
+    v.causes + row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'd.$1')}
+      order by d.cause) > ${MAX_CAUSES} as has_many_causes
   from due d join crowded c using (organization_id) join varied v using (${STREAK_KEY}) where d.known_id is null
 ), placed as (
   select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at,
@@ -124,12 +128,13 @@ with subject as (
       exhausted_at = case x.state when 'resolved' then c.exhausted_at else coalesce(x.exhausted_at, c.exhausted_at) end,
       count = x.count + c.count, first_seen_at = least(x.first_seen_at, c.first_seen_at),
       last_seen_at = greatest(x.last_seen_at, c.last_seen_at),
-      sample_event_id = case when c.delivery_id is null and c.event_id is null then x.sample_event_id else c.event_id end,
+      sample_event_id = case when c.delivery_id is null and c.event_id is null then x.sample_event_id
+        else c.event_id end,
       sample_delivery_id = coalesce(c.delivery_id, x.sample_delivery_id), recovered_at = c.recovered_at
   from lately l join counted c on c.id = l.counted_id where x.id = l.id
 ), written as (
-  insert into issues as x (id, organization_id, kind, source_id, route_id, destination_id, cause, count, first_seen_at, last_seen_at,
-                           sample_event_id, sample_delivery_id, recovered_at, exhausted_at)
+  insert into issues as x (id, organization_id, kind, source_id, route_id, destination_id, cause, count, first_seen_at,
+    last_seen_at, sample_event_id, sample_delivery_id, recovered_at, exhausted_at)
   select id, organization_id, kind, nullif(source_id, ''), nullif(route_id, ''), nullif(destination_id, ''), cause,
          count, first_seen_at,
          last_seen_at, event_id, delivery_id, recovered_at, exhausted_at
@@ -138,7 +143,8 @@ with subject as (
   on conflict (${SUBJECT_KEY}, cause) where state <> 'resolved' do update
     set count = x.count + excluded.count, first_seen_at = least(x.first_seen_at, excluded.first_seen_at),
         last_seen_at = greatest(x.last_seen_at, excluded.last_seen_at),
-        sample_event_id = case when excluded.sample_delivery_id is null and excluded.sample_event_id is null then x.sample_event_id
+        sample_event_id = case when excluded.sample_delivery_id is null
+          and excluded.sample_event_id is null then x.sample_event_id
                                else excluded.sample_event_id end,
         sample_delivery_id = coalesce(excluded.sample_delivery_id, x.sample_delivery_id),
         recovered_at = excluded.recovered_at,

@@ -3,7 +3,8 @@
 import { type IssueSubject, REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 
 /** The columns of a subject as they are compared: the key of the index `issues_unresolved`, but for the cause. */
-export const SUBJECT_KEY = `organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''), coalesce(destination_id, '')`;
+export const SUBJECT_KEY = `organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''),
+  coalesce(destination_id, '')`;
 
 /** Whether an issue is about a subject. @param issue an alias of `issues` @param subject one of a row of parameters */
 export const isAbout = (issue: string, subject: string): string =>
@@ -19,7 +20,8 @@ export const resolvedLately = (failure: string): string => `
   select i.id from issues i
   where ${isAbout('i', failure)} and i.cause = ${failure}.cause and i.state = 'resolved'
     and i.resolved_at > now() - make_interval(mins => ${REOPENS_WITHIN_MINUTES})
-    and not exists (select from issues o where ${isAbout('o', failure)} and o.cause = ${failure}.cause and o.state <> 'resolved')
+    and not exists (select from issues o where ${isAbout('o', failure)} and o.cause = ${failure}.cause
+      and o.state <> 'resolved')
   order by i.resolved_at desc, i.id desc limit 1`;
 
 export const MAY_RECOVER = `('open', 'acknowledged')`;

@@ -35,8 +35,8 @@ select id, organization_id as "organizationId", on_acknowledged as "onAcknowledg
        throttle_minutes as "throttleMinutes", quiet_hours as "quietHours", digest_minutes as "digestMinutes",
        last_digest_at as "lastDigestAt", failing_since as "failingSince", failed_at as "failedAt",
        last_sent_at as "lastSentAt",
-       (select count(*)::int from (select from messages m where m.channel_id = c.id limit ${MAX_UNDER_WAY}) m) as "underWay",
-       total, now() as now
+       (select count(*)::int from (select from messages m where m.channel_id = c.id limit ${MAX_UNDER_WAY}) m)
+         as "underWay", total, now() as now
 from compared c where before < ${MAX_COMPARED} order by id`;
 
 // Issues that are not as a channel knows them, but for those whose message is on its way.
@@ -94,14 +94,17 @@ export async function createAnnouncements(pool: Pool, after: string): Promise<Ro
 
 const FORGET = `
 update alert_announcements a set announced = 'resolved', announced_exhausted = false
-from json_to_recordset($1::json) as f(channel text, issue text) where a.channel_id = f.channel and a.issue_id = f.issue`;
+from json_to_recordset($1::json) as f(channel text, issue text) where a.channel_id = f.channel
+  and a.issue_id = f.issue`;
 
 const INSERT = `
 insert into messages (id, organization_id, channel_id, kind, content)
-select * from json_to_recordset($1::json) as m(id text, organization_id text, channel_id text, kind text, content jsonb)`;
+select * from json_to_recordset($1::json) as m(id text, organization_id text, channel_id text, kind text,
+  content jsonb)`;
 
 const ANNOUNCE = `
-insert into alert_announcements as a (channel_id, issue_id, organization_id, announced, announced_at, announced_exhausted, message_id)
+insert into alert_announcements as a (channel_id, issue_id, organization_id, announced, announced_at,
+  announced_exhausted, message_id)
 select channel_id, issue_id, organization_id, announced, now(), exhausted, message_id
 from json_to_recordset($1::json)
   as t(channel_id text, issue_id text, organization_id text, announced text, exhausted boolean, message_id text)

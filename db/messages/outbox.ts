@@ -143,7 +143,8 @@ select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', 
 from messages m
 join organizations o on o.id = m.organization_id
 left join routes r on r.id = m.route_id and r.notify_emails is not null
-  and case m.kind when 'failure' then r.notify_on_failure when 'success' then r.notify_on_success else r.notify_on_recovery end
+  and case m.kind when 'failure' then r.notify_on_failure when 'success' then r.notify_on_success
+    else r.notify_on_recovery end
 left join sources s on s.id = r.source_id
 left join destinations d on d.id = m.content -> 'facts' ->> 'destination_id' and d.organization_id = m.organization_id
 left join alert_channels c on c.id = m.channel_id

@@ -77,7 +77,8 @@ export async function confirmedAddresses(
   return new Set(rows.map(({ address }) => address));
 }
 
-const MEMBERS = `address, confirmed_at as "confirmedAt", asked_at as "askedAt", ask_at is not distinct from '${NEVER}' as refused`;
+const MEMBERS = `address, confirmed_at as "confirmedAt", asked_at as "askedAt",
+  ask_at is not distinct from '${NEVER}' as refused`;
 
 /** A page in the order of addresses, and how many there are. */
 export async function listRecipients(
@@ -109,7 +110,8 @@ export async function findRecipient(
 ): Promise<(Recipient & { waitSeconds: number }) | undefined> {
   const { rows } = await db.query<Recipient & { waitSeconds: number }>(
     `select ${MEMBERS}, coalesce(ceil(extract(epoch from
-       asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 8) - 1)) - now())), 0)::int as "waitSeconds"
+       asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 8) - 1)) - now())), 0)::int
+         as "waitSeconds"
      from notification_recipients where organization_id = $1 and address = $2`,
     [organizationId, address],
   );

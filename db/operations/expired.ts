@@ -25,8 +25,8 @@ export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Removes earlier versions of routes, transforms and destinations. A delivery is made by the version that is current at that moment,
- * or by that of the delivery that it repeats. So the event of each was received before the version was replaced, and
+ * Removes earlier versions of routes, transforms and destinations. A delivery is made by the version that is current at that
+ * moment, or by that of the delivery that it repeats. So the event of each was received before the version was replaced, and
  * has no payload any more. The clocks of processes, which say when a webhook came, may differ by a day.
  * @param day the first whose payloads are kept, in days since 1970
  */

@@ -102,7 +102,8 @@ const list = (about: string): string => `
 select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent",
        request_id as "requestId", action, resource, record_ids as "recordIds", record_count as "recordCount", members,
        outcome, status, code
-${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order by at desc, id desc limit $11 offset $12`;
+${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order by at desc, id desc
+  limit $11 offset $12`;
 
 // The order is that of the database's clock, which ids do not have.
 const CURSOR = /^(\d{1,15})-(aud_\w{26})$/;

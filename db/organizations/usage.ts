@@ -64,7 +64,8 @@ select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') as day, sum(events)::big
 from (
   select bucket, coalesce(events, 0) as events, coalesce(bytes, 0) as bytes, coalesce(deliveries, 0) as deliveries,
          coalesce(failed_over, 0) as failed_over, coalesce(attempts, 0) as attempts
-  from ${byDay('organization_id = $1', `$2::timestamp at time zone 'UTC'`)} l where bucket <= $3::timestamp at time zone 'UTC'
+  from ${byDay('organization_id = $1', `$2::timestamp at time zone 'UTC'`)} l
+    where bucket <= $3::timestamp at time zone 'UTC'
 ) days group by bucket having sum(events + deliveries + failed_over + attempts) > 0 order by bucket`;
 
 /**

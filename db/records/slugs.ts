@@ -49,7 +49,8 @@ export async function knownDestinations(
   { slugs, names }: { slugs: readonly string[]; names: readonly string[] },
 ): Promise<KnownDestination[]> {
   return em.execute(
-    `${KNOWN} and (slug in (select json_array_elements_text(?::json)) or name in (select json_array_elements_text(?::json)))
+    `${KNOWN} and (slug in (select json_array_elements_text(?::json))
+      or name in (select json_array_elements_text(?::json)))
      order by id`,
     [organizationId, JSON.stringify(slugs), JSON.stringify(names)],
   );

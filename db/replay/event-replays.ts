@@ -129,8 +129,8 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay, most
     );
     if ((rows[0]?.open ?? 0) >= most) throw new TooManyReplaysError();
     await db.query(
-      `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search, payload_pattern,
-                                  destination_ids, rate_per_second, next_id, end_id, requested_at, events_total,
+      `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search,
+        payload_pattern, destination_ids, rate_per_second, next_id, end_id, requested_at, events_total,
                                   event_routed)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
       [

@@ -49,7 +49,8 @@ export interface Target {
 const failoverColumns = (delivery: string, route: string): string => {
   const unlessPrimary = (column: string) =>
     `case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.${column} end`;
-  return `${unlessPrimary('failover_of')} as "failoverOf", ${unlessPrimary('original_destination_id')} as "originalDestinationId",
+  return `${unlessPrimary('failover_of')} as "failoverOf",
+    ${unlessPrimary('original_destination_id')} as "originalDestinationId",
   ${unlessPrimary('failover_reason')} as "failoverReason"`;
 };
 
@@ -97,7 +98,8 @@ export const chains = (p: {
   from earlier group by event_id, route_id, chain
 )`;
 
-const OF_CHAIN = `h.end_id as "replayOf", coalesce(h.counted_ids, '{}') as replaces, coalesce(h.open, false) as "isOpen"`;
+const OF_CHAIN = `h.end_id as "replayOf", coalesce(h.counted_ids, '{}') as replaces,
+  coalesce(h.open, false) as "isOpen"`;
 
 // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it
 // took before. Every table is bounded by the organization: lists are joined by hash, and would else be joined with

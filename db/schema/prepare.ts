@@ -79,7 +79,8 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN ?? FIRST_PLAN],
     );
     const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
-      `select id, slug, plan, deleted_at is not null as deleting, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
+      `select id, slug, plan, deleted_at is not null as deleting,
+        (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
        from organizations o where slug = $1`,
       [slug],
     );

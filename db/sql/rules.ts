@@ -78,7 +78,8 @@ export const WAKE_CIRCUITS = `pg_notify('${CHANNEL}', 'due')::text`;
 
 /** Columns of `deliveries` that put one in order. Files of a warehouse are written in the order of receipt anyway. */
 const orderedAt = (target: string): string =>
-  `case when ${target} < ${FIRST_WAREHOUSE} then order_hash end, case when ${target} < ${FIRST_WAREHOUSE} then order_key end`;
+  `case when ${target} < ${FIRST_WAREHOUSE} then order_hash end,
+    case when ${target} < ${FIRST_WAREHOUSE} then order_key end`;
 
 /**
  * A CTE `locked_keys` that locks the rows of ordering keys, in the order in which all statements lock several, and

@@ -29,7 +29,9 @@ export interface WaitingRow {
 
 const WAITING = `
 select o.delivery_id as "deliveryId", o.route_id as "routeId",
-       exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id]) and ${pauseBlocks('c')}) as "isPaused", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
+       exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id])
+         and ${pauseBlocks('c')}) as "isPaused",
+       o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
        o.entered_at as "waitsSince", s.slug as "sourceSlug"
 from outbox o
 left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
@@ -86,8 +88,8 @@ export interface BatchUnderWay extends FileForm {
   latency: number | null;
 }
 
-export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
-  field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
+export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key,
+  file_format as "fileFormat", field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
   key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId",
   last_delivery_id as "lastDeliveryId",
   waiting_since as "waitingSince", events, bytes, attempts, error,
@@ -223,7 +225,8 @@ export interface StoredDestination {
 
 export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
   const { rows } = await db.query<StoredDestination>(
-    `select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type, d.config, d.field_mapping as "fieldMapping"
+    `select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type,
+      d.config, d.field_mapping as "fieldMapping"
      from destinations d join organizations o on o.id = d.organization_id
      where d.organization_id = $1 and d.id = $2`,
     [key.organizationId, key.destinationId],

@@ -33,7 +33,8 @@ export const UNSTARTED_FLUSH = `(
             where (select d.version from destinations d where d.id = f.destination_id) is distinct from f.seen_version)
     or exists (
       with recursive ${WAITING}
-      select from waiting w where w.id is not null and not exists (select from warehouse_flushes f where f.destination_id = w.id)))`;
+      select from waiting w where w.id is not null
+        and not exists (select from warehouse_flushes f where f.destination_id = w.id)))`;
 
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
 // and comes back when that worker dies before it has started the workflow.

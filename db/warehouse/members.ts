@@ -56,7 +56,8 @@ const EVENTS = `
 select e.id, e.headers::text as headers, case when p.is_text then convert_from(p.body, 'UTF8') end as text,
        case when not p.is_text then p.body end as bytes
 from events e
-left join lateral (select is_text, body from event_payloads where event_id = e.id and event_id between $2 and $3 limit 1) p on true
+left join lateral (select is_text, body from event_payloads where event_id = e.id and event_id between $2 and $3
+  limit 1) p on true
 where e.id = any($1::text[]) and e.id between $2 and $3`;
 
 export async function readEvents(db: Queryable, eventIds: string[]): Promise<Map<string, EventContent>> {
@@ -115,7 +116,8 @@ with changed as (
     d.error,
     d.error_summary, d.latency, $7::int as latency_class, d.finished_at as completed_at
 ), tried as (
-  insert into ${attempts} (delivery_id, attempt_number, status, status_code, latency, started_at, completed_at, request_headers)
+  insert into ${attempts} (delivery_id, attempt_number, status, status_code, latency, started_at, completed_at,
+    request_headers)
   select id, attempt, 'success', status_code, latency, $8::timestamptz, completed_at, '{}'::jsonb from changed
   on conflict do nothing
 ), ${countOutcomes(events)}

@@ -48,8 +48,8 @@ export interface Work<Kind extends TaskKind> {
    */
   budget?: number;
   /**
-   * The task, made when its turn has come; its bytes are handed over. @param isKnown whether the thread should have what
-   * `key` names
+   * The task, made when its turn has come; its bytes are handed over.
+   * @param isKnown whether the thread should have what `key` names
    */
   task(isKnown: boolean): Extract<Task, { kind: Kind }>;
 }

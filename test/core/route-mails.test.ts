@@ -30,7 +30,7 @@ const probed = { ...recovered, facts: factsOf('dlv_2', 2, { circuit_open: true }
 const others = draft('b', 20, 10, 5, factsOf('dlv_9', 10));
 const succeeded = (first: number) => draft('a', first, 1, 3, factsOf('dlv_3', 1));
 
-/** The count of the mail and its latest delivery; or in how many seconds it may go, null: not before another delivery. */
+/** The mail's count and latest delivery; or in how many seconds it may go, null: not before another delivery. */
 type Expected = [number, string] | number | null;
 const CASES: [what: string, MailKind, Draft[], Expected, last?: number | 'under way'][] = [
   ['a failure at once', 'failure', [failed], [2, 'dlv_1']],

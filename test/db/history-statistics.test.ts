@@ -1,4 +1,4 @@
-// The statistics against the rows they count: what was deleted counts, and nothing is counted twice while it is rolled up.
+// The statistics against the rows they count: what was deleted counts, and nothing counts twice while it is rolled up.
 import { expect } from 'chai';
 import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';

@@ -1,7 +1,7 @@
 // The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own of this machine, from which the
 // port for metrics takes them, so that there is one port to scrape. No destination reaches it
-// (core/http/service-addresses.ts). Where nothing is scraped, it sends them over OTLP, if its variables are set: the core
-// does one of the two.
+// (core/http/service-addresses.ts). Where nothing is scraped, it sends them over OTLP, if its variables are set: the
+// core does one of the two.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TelemetryOptions } from '@temporalio/worker';

@@ -18,8 +18,8 @@ const SAME_SETTINGS = `'max_connections', 'max_worker_processes', 'max_wal_sende
 export type Standby = Awaited<ReturnType<typeof startStandby>>;
 
 /**
- * Makes a standby of a running server, and returns when it follows. One at a time. Every commit of the primary waits until the
- * standby has written it too: all that is acknowledged is on both, and nothing is while the standby is away.
+ * Makes a standby of a running server, and returns when it follows. One at a time. Every commit of the primary waits until
+ * the standby has written it too: all that is acknowledged is on both, and nothing is while the standby is away.
  * @param primaryUrl a database of the server, as its superuser
  * @param dataDir a folder that does not exist yet
  */

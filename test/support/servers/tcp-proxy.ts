@@ -54,7 +54,7 @@ export async function startTcpProxy(target: string, ownPort = 0) {
     holdRequests() {
       requestsHeld = true;
     },
-    /** From now on no client hears from the server, nor that it has closed a connection; with a text, no connection over which that is sent from now on. */
+    /** No client hears from the server, nor that it has closed a connection; with a text: on whose connection it is sent. */
     holdAnswers(to = '') {
       answersHeldTo = to;
     },

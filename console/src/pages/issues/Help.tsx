@@ -12,8 +12,8 @@ import { canRetry } from '../../words/issues.ts';
 const MOST_SHOWN = 300;
 
 /**
- * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one look
- * does not find all; null: none.
+ * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one
+ * look does not find all; null: none.
  */
 export function useFailed(issue: Issue): { total: number; count: string; text: string } | null {
   const mayIssues = useMay('issues:write');

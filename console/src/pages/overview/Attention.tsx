@@ -1,5 +1,5 @@
-// What needs somebody, one line each with one action: open issues, what holds deliveries, failed deliveries that were not
-// replayed.
+// What needs somebody, one line each with one action: open issues, what holds deliveries, failed deliveries that were
+// not replayed.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Issue } from '@hookyard/client';
