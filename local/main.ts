@@ -116,7 +116,8 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
     return await prepareDatabase(settings, databaseUrl);
   } catch (error) {
     if (error instanceof ConfigError || !settings.DATABASE_URL) throw error;
-    throw new StartupError(`The database in DATABASE_URL cannot be used: ${oneLine(error)}`);
+    const name = settings.DATABASE_DIRECT_URL ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
+    throw new StartupError(`The database in ${name} cannot be used: ${oneLine(error)}`);
   }
 }
 

@@ -52,7 +52,7 @@ export function withStopLink({ subject, text, html: page }: MailText, link: stri
 
 function headline({ kind, count, destinationName }: MailFacts): string {
   const to = destinationName === null ? '' : ` to ${oneLine(destinationName)}`;
-  if (kind === 'recovery') return `delivering again${to}`;
+  if (kind === 'recovery') return `delivering again${count > 1 ? ` to ${count} destinations` : to}`;
   const ended = kind === 'failure' ? 'failed' : 'succeeded';
   return count === 1 ? `delivery${to} ${ended}` : `${count} deliveries ${ended}`;
 }

@@ -159,7 +159,7 @@ function linesOf(message: AlertMessage): [string, string][] {
 
 const shortLine = (change: IssueChange): [string, string] => [
   change.issue.id,
-  `${titleOfChange(change)} (${change.issue.cause}, ${change.issue.count})`,
+  `${titleOfChange(change)} (${change.issue.cause}, ${plural(change.issue.count, 'time')})`,
 ];
 
 function linesOfIssue(issue: AlertIssue): [string, string][] {

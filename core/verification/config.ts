@@ -28,7 +28,7 @@ const jwt = z.object({
   jwksUrl: z
     .string()
     .max(2048, 'must be at most 2048 characters long')
-    .refine(isKeySetUrl, 'must be an https:// URL without a user name, password or fragment')
+    .refine(isKeySetUrl, 'must be an https:// URL without a username, password or fragment')
     .meta({ examples: ['https://issuer.example.com/.well-known/jwks.json'] })
     .optional(),
   issuer: claimText.optional(),
@@ -86,7 +86,7 @@ const headerToken = z.object({
   type: z.literal('header_token'),
   secret: secretSchema.refine(
     (secret) => !/[\r\n\0]|[ \t]$/.test(secret),
-    'must not contain line breaks or end with a space, because no header does',
+    'must not contain line breaks or end with a space, because a header cannot',
   ),
   header: headerName('contains the token').refine(
     (name) => name.toLowerCase() !== 'content-type',

@@ -51,13 +51,13 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
     const value = headerOf(request, 'Authorization');
     if (typeof value !== 'string') return value;
     const [, given] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(value) ?? [];
-    if (given === undefined) return refused('The Authorization header does not contain a user name and password');
+    if (given === undefined) return refused('The Authorization header does not contain a username and password');
     return isSameSecret(Buffer.from(given, 'base64').toString('utf8'), secret) ? GENUINE : WRONG;
   },
   sign: (_scheme, secret) => ({ headers: { Authorization: `Basic ${Buffer.from(secret).toString('base64')}` } }),
   // RFC 7617, section 2: no colon in the user.
   secretProblem: (_scheme, secret) =>
-    /^[^:]+:./s.test(secret) ? null : 'must be the user name and password, separated by a colon',
+    /^[^:]+:./s.test(secret) ? null : 'must be the username and password, separated by a colon',
   token: () => ({ header: 'Authorization' }),
   isSigned,
 };

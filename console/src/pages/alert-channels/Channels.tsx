@@ -71,7 +71,8 @@ export function ChannelPage() {
         <>
           {!channel.enabled && (
             <Callout tone="warn" title="Alert channel disabled">
-              No messages are sent. When you enable the channel, it reports the open issues that match its settings.
+              No messages are sent. When you enable the channel, it reports matching issues that are open and not yet
+              reported.
             </Callout>
           )}
           {channel.failingSince !== null && (
@@ -142,7 +143,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
       kind="alert channel"
       of={channel}
       disabling={<p>No messages are sent until you enable the channel.</p>}
-      enabling={<p>The channel will report the open issues that match its settings.</p>}
+      enabling={<p>The channel will report matching issues that are open and not yet reported.</p>}
       deleting={<p>No more messages are sent to the channel.</p>}
       more={{
         'Rotate secret':

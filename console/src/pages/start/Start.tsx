@@ -104,8 +104,8 @@ function Guided({ source, route, provider }: Ready) {
         <>
           <Step number={4} title="Break the route" state={phase === 'whole' ? 'now' : 'done'}>
             <p>
-              Make the route expect HTTP 299, which no receiver returns. Then send another test webhook. Its delivery
-              will fail and be retried.
+              Make the route expect HTTP 299, which no receiver returns. Then send another test webhook. The attempt to
+              deliver it will fail and be retried.
             </p>
             {phase === 'whole' && (
               <div>
