@@ -21,7 +21,7 @@ export const sourceAnswerSchema = z
   })
   .refine(
     ({ status, body }) => body === '' || (status !== 204 && status !== 205),
-    'must be empty with status 204 or 205',
+    'must have an empty body with status 204 or 205',
   );
 
 export type SourceAnswer = z.output<typeof sourceAnswerSchema>;

@@ -91,7 +91,7 @@ function checkSelectors(all: readonly Selector[]): void {
   if (all.length < 2) return;
   const single = all.every((one) => one instanceof selectors.NameSelector || one instanceof selectors.IndexSelector);
   if (!single || new Set(all.map(String)).size < all.length)
-    throw new JsonPathError('must not repeat names or indexes within brackets');
+    throw new JsonPathError('must combine only different names and indexes within brackets');
 }
 
 type Segment = JSONPathQuery['segments'][number];
