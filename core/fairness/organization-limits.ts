@@ -42,7 +42,7 @@ export const LIMITS = {
   },
   runningImports: { unit: 'concurrent imports per process', free: 1, pro: 2, business: 4 },
   runningSearches: { unit: 'concurrent payload searches per process', free: 1, pro: 2, business: 4 },
-  runningTests: { unit: 'concurrent test webhooks and uploads per process', free: 2, pro: 5, business: 20 },
+  runningTests: { unit: 'concurrent destination and alert channel tests per process', free: 2, pro: 5, business: 20 },
   runningStreams: { unit: 'concurrent event streams per process', free: 2, pro: 10, business: 50 },
 } as const satisfies Record<string, { unit: string } & Record<Plan, number | null>>;
 

@@ -96,7 +96,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
             { value: 'usual', label: 'All except credential, connection, proxy and server headers' },
             { value: 'all', label: 'All except credential and connection headers' },
             { value: 'none', label: 'Only Content-Type and Content-Encoding' },
-            { value: 'names', label: 'Only the headers below' },
+            { value: 'names', label: 'Only Content-Type, Content-Encoding and the headers below' },
           ],
         },
         values.forwardHeaders.mode === 'names' && {
@@ -203,8 +203,8 @@ function Columns({ form }: { form: Form }) {
       <legend>Field mapping</legend>
       <div className="stack">
         <p className="small quiet">
-          Without columns, each row contains the entire event. Paths start with $.payload, $.headers, $.id, $.receivedAt
-          or $.source.
+          Without columns, each row contains the event's payload, headers and metadata. Paths start with $.payload,
+          $.headers, $.id, $.receivedAt or $.source.
         </p>
         {rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own while they are typed
