@@ -28,7 +28,7 @@ export function told(error: unknown): Told {
       message: 'Your change was not made. Review the current values, then try again.',
       requestId,
     };
-  if (error.status === 429) return { title: 'Too many requests', message, requestId };
+  if (error.status === 429) return { title: 'Limit reached', message, requestId };
   if (error.status !== null && error.status >= 500) return { title: 'Server error', message, requestId };
-  return { title: 'Invalid request', message, requestId };
+  return { title: 'Request refused', message, requestId };
 }
