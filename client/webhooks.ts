@@ -47,7 +47,7 @@ export async function verifyWebhook(
   );
   if (!fits.includes(true))
     throw new WebhookVerificationError(
-      'no signature matches: the webhook was sent by someone else, or changed in transit',
+      'no signature matches: the secret is wrong, or the webhook was sent by someone else or changed in transit',
     );
   return { id, timestamp: new Date(sent) };
 }

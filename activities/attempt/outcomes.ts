@@ -139,7 +139,7 @@ export async function endWithoutAttempt(
   const { summary } = reason;
   deps.log.info(
     { deliveryId, eventId: context.eventId, status: ending, reason: summary },
-    'delivery ended without an attempt',
+    'delivery ended before its next attempt',
   );
   return ending === 'failed' ? { status: 'failed', statusCode: null, error: summary } : CLOSED;
 }

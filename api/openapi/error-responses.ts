@@ -70,7 +70,7 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
   503: { 'Retry-After': retryAfter },
   429: {
     'Retry-After': retryAfter,
-    'X-RateLimit-Limit': number('Maximum requests per minute.', 'RateLimitLimit').optional(),
+    'X-RateLimit-Limit': number('Maximum requests per minute with this API key.', 'RateLimitLimit').optional(),
     'X-RateLimit-Remaining': number('Requests remaining in this minute.', 'RateLimitRemaining').optional(),
     'X-RateLimit-Reset': number('When this minute ends, as a Unix timestamp in seconds.', 'RateLimitReset').optional(),
   },

@@ -57,7 +57,7 @@ export const events: Resource = {
         destinationIds: ['--destination <destination>', 'Replay only to this destination (name or ID); repeatable'],
         all: ['--all', 'Replay all events, without filters'],
         dryRun: ['--dry-run', 'Count the events without replaying them'],
-        ratePerSecond: ['--rate <n>', 'Events per second, for a replay with filters (default: 50)'],
+        ratePerSecond: ['--rate <n>', 'Events per second, if no event ID is passed (default: 50)'],
       },
       extra: (command) => command.argument('[id]'),
       run: replay,

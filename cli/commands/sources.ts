@@ -75,7 +75,7 @@ function withVerification(command: Command): Command {
   return command
     .addOption(type.conflicts('provider'))
     .option('--verify-token <token>', 'Verify token (for providers that use one), or @file to read it from a file')
-    .option('--confirm-subscriptions', 'Open the URL that some providers send to confirm a subscription')
+    .option('--confirm-subscriptions', 'For Amazon SNS: confirm subscriptions automatically')
     .option('--secret <secret>', 'Secret that the webhooks are signed with, or @file to read it from a file')
     .option('--signature-header <name>', 'Header with the signature or token, for types without a fixed header');
 }

@@ -136,7 +136,7 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
         ? ownWords`${service} redirected the request (HTTP status ${status}): check ${named(wording.address)}`
         : ownWords`The ${bucket} is not in region "${named(wording.region)}": set the correct region`;
     case 'clock':
-      return ownWords`${service} rejected the time of the request: correct this machine's clock`;
+      return ownWords`${service} rejected the time of the request: correct the clock of the machine that runs Hookyard`;
     case 'busy':
       return ownWords`${service} is throttling requests (HTTP status ${status}): try again later`;
     default:

@@ -60,7 +60,7 @@ func VerifyWebhookAt(now time.Time, body []byte, header http.Header, secrets ...
 		return VerifiedWebhook{}, refused("webhook-timestamp is too far from the current time")
 	}
 	if !fits(keys, id+"."+timestamp+".", body, signatures) {
-		return VerifiedWebhook{}, refused("no signature matches: the webhook was sent by someone else, or changed in transit")
+		return VerifiedWebhook{}, refused("no signature matches: the secret is wrong, or the webhook was sent by someone else or changed in transit")
 	}
 	return VerifiedWebhook{ID: id, Timestamp: sent}, nil
 }

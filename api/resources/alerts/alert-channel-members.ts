@@ -90,7 +90,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(0).max(DAY_MINUTES),
       DEFAULT_THROTTLE_MINUTES,
-      'Minimum time between messages about an issue, in minutes. The message that a delivery has used up its retries does not wait.',
+      'Minimum time between messages about an issue, in minutes. The message about the first delivery that has used up its retries is not delayed.',
     ),
     DEFAULT_THROTTLE_MINUTES,
   ),
@@ -99,7 +99,7 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
-      'Time between digests, in minutes. Each digest contains the changes to issues since the previous one. If null, each change is sent as its own message.',
+      'Time between digests, in minutes. Each digest contains the changes to issues since the previous one. If null, each change is sent as its own message. Must be null for type `pagerduty`.',
     ),
     null,
   ),

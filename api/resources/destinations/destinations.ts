@@ -90,7 +90,7 @@ const healthAnswer = component(
         'Health by success rate: `healthy` above 95%, `degraded` from 80% to 95%, `failing` below 80%. `unknown` if there are no finished deliveries.',
       ),
   },
-  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` hours (24 by default).',
+  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` hours (24 by default); times may be earlier. Without finished deliveries, numbers are 0.',
 );
 
 interface Family {

@@ -32,11 +32,13 @@ const orderKey = component('OrderKey', {
     'blocked',
     '`blocked`: a delivery has used up its retries. `waiting`: deliveries are waiting for an earlier one. `delivering`: a delivery is in progress. `idle`: no delivery is in progress.',
   ),
-  headDeliveryId: idOf('dlv').nullable().describe('The delivery that the others are waiting for. Null if `idle`.'),
+  headDeliveryId: idOf('dlv').nullable().describe('The first delivery, which later ones wait for. Null if `idle`.'),
   headSequence: count.nullable(),
   headSince: timestamp.nullable(),
   blockedSince: timestamp.nullable(),
-  blockedUntil: timestamp.nullable().describe('When the block ends and the next delivery is attempted.'),
+  blockedUntil: timestamp
+    .nullable()
+    .describe('When the block ends and the next delivery is attempted. Null if not blocked.'),
   waiting: withExample(count, 12, 'The number of deliveries behind the first one.'),
   lastSequence: withExample(count, 57, 'The sequence number of the latest event.'),
 });
@@ -67,7 +69,7 @@ export const orderKeyOperations: Operation[] = [
   operation('skipOrderKey', 'post', `${base}/{key}/skip`, {
     ...common,
     summary: 'Skip the first delivery of an ordering key',
-    description: 'The next delivery is attempted. A delivery that is still in progress is cancelled.',
+    description: 'Cancels the first delivery if it is still in progress, and attempts the next one.',
     answer: { description: 'The ordering key.', schema: orderKey },
     errors: { 409: ['INVALID_STATE'] },
     async run(ctx, deps) {

@@ -94,7 +94,7 @@ const filterMembers = {
   routed: z.boolean().optional(),
   from: timeParam,
   to: timeParam,
-  search: textMember,
+  search: textMember.describe('Matches part of the payload. Case-insensitive. Requires the `payloads:read` scope.'),
 };
 const createSchema = z.strictObject({
   ...filterMembers,

@@ -34,7 +34,7 @@ export const eventStreamOperation = operation('streamEvents', 'get', '/api/organ
   tag: 'Events',
   summary: 'Stream events as they arrive',
   description:
-    'Server-sent events, for requests that accept `text/event-stream`. A message of type `event` has the event ID and, as data, the event with the same fields as in the list. A message of type `gap` means that older events were skipped; read them from the list. The stream ends after a minute, or when the API key expires or is revoked. To continue, reconnect with the last ID as `Last-Event-ID`. Events received up to five seconds before the last one may be repeated.',
+    'Server-sent events, for requests that accept `text/event-stream`. A message of type `event` has the event ID and, as data, the event with the same fields as in the list. A message of type `gap` means that older events were skipped; read them from the list. The stream ends after a minute, or earlier (for example, when the API key is revoked). To continue, reconnect with the last ID as `Last-Event-ID`. Events received up to five seconds before the last one may be repeated.',
   query: streamSchema,
   answer: {
     description: 'The events as server-sent events.',

@@ -113,9 +113,12 @@ export const eventFilterParams = {
   routed: booleanParam.describe('Whether a route matched.'),
   from: timeParam,
   to: timeParam,
-  search: textParam,
+  search: textParam.describe('Matches part of the payload. Case-insensitive. Requires the `payloads:read` scope.'),
 };
-const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
+const getSchema = z.object({
+  includePayload: booleanParam.describe('Whether to include the payload. Requires the `payloads:read` scope.'),
+  includeDeliveries: booleanParam.describe('Whether to include the deliveries. Requires the `deliveries:read` scope.'),
+});
 
 export const eventStatus = withExample(z.enum(EVENT_STATUSES), 'delivered');
 
@@ -156,7 +159,10 @@ const eventInFull = component('EventInFull', {
     'The payload: parsed if JSON, otherwise text or base64. Present only if requested.',
   ),
   payloadEncoding: z.literal('base64').optional().describe('Present only if the payload is not text.'),
-  deliveries: z.array(deliveryAnswer).optional().describe('The newest 1,000, oldest first. Present only if requested.'),
+  deliveries: z
+    .array(deliveryAnswer)
+    .optional()
+    .describe('The newest 1,000 deliveries, oldest first. Present only if requested.'),
   deliveriesNextCursor: nextDeliveries.optional(),
 });
 
@@ -187,8 +193,10 @@ export const eventOperations: Operation[] = [
     query: z.object({
       ...partParams,
       ...eventFilterParams,
-      routeId: textParam.describe('Events with a delivery from this route.'),
-      destinationId: textParam.describe('Events with a delivery to this destination, from `routeId` if set.'),
+      routeId: textParam.describe('Events with a delivery from this route. Requires the `deliveries:read` scope.'),
+      destinationId: textParam.describe(
+        'Events with a delivery to this destination, from `routeId` if set. Requires the `deliveries:read` scope.',
+      ),
     }),
     answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },

@@ -176,7 +176,7 @@ type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses' | 'expiresAt'>
 /** A key is never the way to a stronger one. @throws ApiError 403 */
 function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
-  if (scope) throw forbidden(`A key cannot ${what} the scope "${scope}", which it does not have`);
+  if (scope) throw forbidden(`This API key lacks the scope "${scope}", so it cannot ${what} that scope`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
     const message = `A key cannot ${what} an expiresAt later than its own, ${own.expiresAt?.toISOString()}`;
     throw forbidden(message);

@@ -60,7 +60,7 @@ const ready = component('Ready', {
       express: withExample(z.int().min(0), 0),
     })
     .describe(
-      'The number of workers by default lane. Present only with `deep`. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
+      'The number of workers, by their default lane. Present only with `deep`. With `HOOKYARD_LANE=adaptive`, `express` counts workers whose workflows have fallen behind.',
     )
     .optional(),
 });
@@ -201,7 +201,7 @@ const status = component('InstallationStatus', {
   searchAttributes: withExample(
     z.boolean().nullable(),
     true,
-    'Whether the Temporal namespace has the search attributes that the UI needs to find deliveries. Null if unknown.',
+    'Whether the Temporal namespace has the search attributes that the Temporal UI needs to find deliveries. Null if unknown.',
   ),
   database: z
     .enum(['ok', 'away'])
@@ -215,7 +215,9 @@ const status = component('InstallationStatus', {
   backlog: z
     .object({
       ...waiting,
-      suspended: count.describe('Deliveries in `due` that belong to suspended organizations.'),
+      suspended: count.describe(
+        'Deliveries in `due` that belong to suspended organizations. `oldestDueAt` ignores them.',
+      ),
       oldestDueSeconds: count.nullable().describe('The age of `oldestDueAt`, in seconds.'),
     })
     .nullable(),

@@ -113,7 +113,7 @@ const shownVerificationConfig = z
   .meta({
     id: 'VerificationConfig',
     description:
-      "How webhooks are verified. The secret is never shown. `provider` verifies webhooks the way the source's provider signs them. `confirmSubscriptions` exists for some providers; the other fields depend on the type.",
+      "How webhooks are verified. The secret is never shown. `provider` verifies webhooks the way the source's provider signs them. `confirmSubscriptions` is present only for Amazon SNS; the other fields depend on the type.",
     examples: [{ type: 'github' }],
   });
 

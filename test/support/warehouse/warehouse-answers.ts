@@ -27,7 +27,7 @@ const KEY = 'The MAC signature found in the HTTP request is not the same as any 
 const CLOCK = 'Request date header too old: Sat, 21 Nov 2026 10:00:00 GMT';
 const S3_KEYS = /check accessKeyId and secretAccessKey$/;
 const NO_BUCKET = /bucket "hookyard-events" does not exist/;
-const SET_CLOCK = /correct this machine's clock$/;
+const SET_CLOCK = /correct the clock of the machine that runs Hookyard$/;
 
 // provider, what it answers, what that is, what the sentence says
 export const answers: [ProviderCase['type'], Answer, StoreProblem['kind'], RegExp][] = [

@@ -65,7 +65,7 @@ def verify_webhook(
     ]
     # All are compared, so that the time it takes tells nothing.
     if not any([hmac.compare_digest(one, other) for one in sent for other in expected]):
-        raise WebhookVerificationError("no signature matches: the webhook was sent by someone else, or changed in transit")
+        raise WebhookVerificationError("no signature matches: the secret is wrong, or the webhook was sent by someone else or changed in transit")
     return VerifiedWebhook(message_id, int(timestamp))
 
 
