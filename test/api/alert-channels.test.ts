@@ -1,4 +1,3 @@
-// /api/alert-channels: records, their secrets, what is refused, and test messages.
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../core/text/ids.ts';
@@ -15,7 +14,6 @@ const NEXT_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const base = '/api/alert-channels';
 const webhook = { name: 'Tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret: SECRET } };
 
-/** One of each type, and its config as answers show it. */
 const EACH_TYPE: { type: string; config: Json; shown: Json }[] = [
   {
     type: 'mail',

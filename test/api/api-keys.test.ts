@@ -1,4 +1,3 @@
-// API keys: shown once, scoped, expiring, revocable at once.
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { startService, testPool } from '../support/service.ts';

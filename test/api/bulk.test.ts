@@ -1,4 +1,3 @@
-// Bulk endpoints.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import type { Answer, Json } from '../support/api-client.ts';

@@ -1,4 +1,3 @@
-// Records that are declared: a PUT by the slug creates one, or makes it what the body says.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
@@ -7,7 +6,6 @@ import { late, useOrganization } from '../support/use-hookyard.ts';
 const SIGNING_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 interface Kind {
-  /** Where its records are. */
   path: (base: string) => string;
   /** A body with secrets, if it has some, and two others of it; the second leaves out what the first has. */
   bodies: [Json, Json];

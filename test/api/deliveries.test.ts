@@ -1,4 +1,3 @@
-// Deliveries: list, get, retry, cancel, replay (DLV).
 import { Client, Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { expectError, type Json } from '../support/api-client.ts';

@@ -1,5 +1,3 @@
-// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other
-// hosts.
 import { expect } from 'chai';
 import { type Answer, type ApiClient, expectInvalid, type Json } from '../support/api-client.ts';
 import { clientWith, makeDestination } from '../support/api-records.ts';

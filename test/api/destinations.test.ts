@@ -1,4 +1,3 @@
-// Destinations: one store, two families (DEST).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';

@@ -1,4 +1,3 @@
-// How the API shuts down: it turns unready in time, and no client loses an answer or is cut off.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,3 @@
-// ETag and If-Match: two who change a record at the same time do not overwrite each other.
 import { expect } from 'chai';
 import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeSource } from '../support/api-records.ts';
@@ -11,7 +10,6 @@ const HOOKS = { name: 'CRM', url: 'https://crm.example/hooks' };
 const LAKE = { bucket: 'events', region: 'eu-west-1', accessKeyId: 'k', secretAccessKey: 'secret-of-it' };
 const OPS = { url: 'https://ops.example/hooks', secret: SECRET };
 
-/** Where records of each kind are, and the body of one. */
 const KINDS: Record<string, [path: string, body: Json]> = {
   source: ['{org}/sources', { name: 'Orders' }],
   destination: ['/api/destinations', HOOKS],

@@ -1,4 +1,3 @@
-// Replays of events chosen by the filters of the event list: what the API accepts, counts and shows.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import {

@@ -1,4 +1,3 @@
-// Events as they arrive: over a real stream, read as clients of server-sent events do.
 import { expect } from 'chai';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';

@@ -1,4 +1,3 @@
-// Replays of events, one or many (RPL).
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import {

@@ -1,4 +1,3 @@
-// Export and import of warehouse destinations (EXP).
 import { expect } from 'chai';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';

@@ -1,4 +1,3 @@
-// Filter records, their trial, and how routes use them.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

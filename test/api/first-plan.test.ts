@@ -1,5 +1,3 @@
-// HOOKYARD_PLAN over the start of an API: the plan of the organization that is made, and what is said when there is one
-// already.
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { createClient } from '../support/api-client.ts';

@@ -1,4 +1,3 @@
-// What every request of the management API passes (HTTP, LIST, AUTH).
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';

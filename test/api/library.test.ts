@@ -1,4 +1,3 @@
-// What filters, schemas and transforms have in common: their slugs, and the routes that use them.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

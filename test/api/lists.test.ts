@@ -1,4 +1,3 @@
-// Lists by cursor, and the filters of deliveries and events that are not counted.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import {

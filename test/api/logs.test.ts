@@ -1,4 +1,3 @@
-// The log of the API: its form, and what it says of requests.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';

@@ -1,4 +1,3 @@
-// Events with very many deliveries: what reads of them answer, and what they read.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { newestOfEvent, deliverySelection } from '../../db/history/deliveries.ts';
@@ -37,7 +36,6 @@ describe('An event with thousands of deliveries', () => {
   });
   afterEach(() => forgetQueued(organization));
 
-  /** The older ones, page by page. */
   async function rest(cursor: string | null): Promise<string[]> {
     const found: string[] = [];
     for (let next = cursor; next !== null; ) {

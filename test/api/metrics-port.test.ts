@@ -1,4 +1,3 @@
-// The port for metrics: what a flood of requests to it may cost.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { freePorts } from '../../local/ports.ts';

@@ -1,4 +1,3 @@
-// Pauses in the API: what they take, what they answer, and what they leave alone.
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import { makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';

@@ -1,4 +1,3 @@
-// The API as a process: start, refusal to start, and a clean end.
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';

@@ -1,4 +1,3 @@
-// Each cause for which a webhook is refused, as its organization is told of it.
 import { expect } from 'chai';
 import { ApiError } from '../../api/request/errors.ts';
 import { refusalOf } from '../../api/ingest/refusals.ts';
@@ -17,10 +16,8 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 
 interface RefusalCase {
   what: string;
-  /** Members of the source. */
   source?: object;
   limits?: LimitChanges;
-  /** Sends a webhook that is refused. */
   refuse: (url: string, of: TestOrganization) => Promise<HttpAnswer | undefined>;
   shown: { cause: string; limit?: string; status: number; payloadSize: number | null; payloadStart: string | null };
 }

@@ -1,4 +1,3 @@
-// The line about refused requests is bounded, whatever is refused.
 import { expect } from 'chai';
 import { isRefusal, RefusedRequests } from '../../api/http/request-log.ts';
 

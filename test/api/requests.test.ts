@@ -1,4 +1,3 @@
-// What every request shares: sizes of bodies, times, empty filters, the order in which routes run.
 import { expect } from 'chai';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { deliveriesOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

@@ -1,4 +1,3 @@
-// Sources (SRC).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';

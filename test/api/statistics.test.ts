@@ -1,4 +1,3 @@
-// Health of destinations, statistics of routes, and the figures in lists (HEALTH).
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import {

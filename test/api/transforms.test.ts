@@ -1,4 +1,3 @@
-// Transforms as records (TFM).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { useOrganization } from '../support/use-hookyard.ts';

@@ -1,4 +1,3 @@
-// Warehouse destinations (types s3, r2, gcs, azure_blob) in the management API.
 import { expect } from 'chai';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';

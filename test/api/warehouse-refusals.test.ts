@@ -1,4 +1,3 @@
-// What is refused of a warehouse destination: its config and mapping without a code, the rest as ever.
 import { expect } from 'chai';
 import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
 import { type Answer, expectError, type Json } from '../support/api-client.ts';
@@ -7,7 +6,6 @@ import { createOrganization, testPool } from '../support/service.ts';
 import { makeWarehouse, warehouseConfigs } from '../support/warehouse/warehouse-records.ts';
 import { useOrganization } from '../support/use-hookyard.ts';
 
-/** A 400 about the config or mapping. */
 function expectRefused(answer: Answer, path: string): void {
   expectError(answer, 400, undefined);
   expect(answer.body.error).to.equal('Bad Request');

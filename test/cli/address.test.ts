@@ -1,5 +1,3 @@
-// Where the command line looks for the service when nothing names it: in the data folder of npm start.
-
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

@@ -1,4 +1,3 @@
-// hookyard diagnose: what it tells of a service that runs and of none, and that it tells no secrets.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

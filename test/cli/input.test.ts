@@ -1,4 +1,3 @@
-// What options may be.
 import { expect } from 'chai';
 import { momentOf, time } from '../../cli/input.ts';
 

@@ -1,4 +1,3 @@
-// hookyard listen: deliveries on this machine, and nothing left behind.
 import { createServer, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';

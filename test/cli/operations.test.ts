@@ -1,5 +1,3 @@
-// Commands that are made of operations alone, and those of schemas and alert channels: what they are called, take and
-// print.
 import { expect } from 'chai';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';
 import { jsonOf, startAlertReceiver } from '../support/messages/alert-receiver.ts';

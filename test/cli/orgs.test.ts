@@ -1,4 +1,3 @@
-// What an operator does with organizations from the command line, on the database of the service.
 import { expect } from 'chai';
 import { makePipeline } from '../support/api-records.ts';
 import { commandLine, useCommandLine } from '../support/programs/cli.ts';

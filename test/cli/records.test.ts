@@ -1,4 +1,3 @@
-// Sources, destinations, routes, keys and organizations from the command line, and what commands end with.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';

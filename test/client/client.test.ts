@@ -1,4 +1,3 @@
-// The client over real connections: a server that answers by a script, and the service itself.
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from '../../client/index.ts';

@@ -1,5 +1,3 @@
-// A stream of events read by the client: from the service, over a connection that is cut, and from a server that does
-// what services and proxies do when they do not work.
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,3 @@
-// The verification of webhooks in the client: published vectors, forgeries, and what Hookyard sends.
 import { expect } from 'chai';
 import { verifyWebhook, WebhookVerificationError } from '../../client/index.ts';
 import { VERIFICATION_CASES } from '../support/providers/standard-webhooks.ts';

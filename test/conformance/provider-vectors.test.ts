@@ -8,7 +8,6 @@ import { rawRequest } from '../support/raw-request.ts';
 
 interface Vector {
   provider: string;
-  /** Who published it. */
   from: string;
   secret: string;
   body: string;

@@ -1,4 +1,3 @@
-// The work of an operator: the failures of yesterday.
 import { expect } from 'chai';
 import { describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { until } from '../support/until.ts';

@@ -1,4 +1,3 @@
-// Destinations: how well they take deliveries, a test, a new secret, the files of a warehouse.
 import { expect } from 'chai';
 import { choose, describeConsole, expectAccessible, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';

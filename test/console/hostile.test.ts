@@ -1,4 +1,3 @@
-// Payloads that would like to be more than text.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { describeConsole, onPage, seen } from '../support/programs/console.ts';

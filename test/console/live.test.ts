@@ -1,4 +1,3 @@
-// Events that are followed live: as they arrive, paused, while the API is away, and where no stream is to be had.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { consoleWorld, describeConsole, onPage, seen } from '../support/programs/console.ts';

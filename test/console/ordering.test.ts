@@ -1,4 +1,3 @@
-// Ordering: turned on in the form of a route, seen where deliveries wait, and a blocked key that is skipped.
 import { expect } from 'chai';
 import { describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 

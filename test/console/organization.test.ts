@@ -1,4 +1,3 @@
-// The organization itself: keys, the audit log, usage, files, settings.
 import { expect } from 'chai';
 import { consoleWorld, copied, describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 

@@ -1,4 +1,3 @@
-// The overview: what needs somebody, where figures lead, and what an empty installation begins with.
 import { expect } from 'chai';
 import { breaker } from '../support/workflows/circuits.ts';
 import { describeConsole, emptyOrganization, expectUsable, onPage, seen } from '../support/programs/console.ts';

@@ -1,5 +1,3 @@
-// Finding events and deliveries: filters for which rows are read, several statuses, all that match as a file, what
-// failed to load.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,3 @@
-// How the API serves the console, and how much of it.
 import { expect } from 'chai';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

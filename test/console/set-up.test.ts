@@ -1,5 +1,3 @@
-// What a webhook meets on its way: routes, and the filters, transforms and schemas that they refer to. Each is made,
-// tried on a real event, corrected and deleted in the browser.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { choose, copied, describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';

@@ -1,4 +1,3 @@
-// Getting in: a key, a link, a key that ends, an API that ends.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { makeConsoleCode } from '../../db/organizations/keys.ts';

@@ -1,5 +1,3 @@
-// Sources in the browser: made for a provider with its instructions, their secret rotated, what they refuse seen with
-// its cause.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { choose, describeConsole, expectUsable, keyWith, onPage, seen } from '../support/programs/console.ts';

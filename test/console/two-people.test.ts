@@ -1,4 +1,3 @@
-// Two people who change the same record at the same time do not overwrite each other, each in a tab of their own.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { choose, describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';

@@ -1,4 +1,3 @@
-// What goes wrong, and making it right: issues, who is told of them, and replays of many events.
 import { expect } from 'chai';
 import { choose, describeConsole, expectUsable, onPage, seen } from '../support/programs/console.ts';
 import { Issues } from '../support/messages/issues.ts';

@@ -62,7 +62,6 @@ function messagesWith(name: string): AlertMessage[] {
 const ROUTING_KEY = 'R0123456789ABCDEFGHIJKLMNOPQRSTU';
 const pagerduty = { type: 'pagerduty', routingKey: ROUTING_KEY, severity: 'critical', region: 'us' } as const;
 
-/** All texts in a value. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -1,4 +1,3 @@
-// Numbers keep their values, whatever parses and prints them.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalText } from '../../core/text/canonical-text.ts';

@@ -4,7 +4,6 @@ import { FairQueue } from '../../core/fairness/fair-queue.ts';
 
 const options = { waitMs: 60_000 };
 
-/** Takes as many as it gets. */
 function fill(queue: FairQueue, organizationId: string): number {
   let taken = 0;
   while (queue.hold(organizationId)) taken += 1;

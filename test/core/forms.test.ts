@@ -1,4 +1,3 @@
-// What is read of forms: the same as other parsers read, and of what is malformed, too much or no form at all nothing.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { readForm, readPayload, readSample, readShortFields, sampleContent } from '../../core/forms/forms.ts';
@@ -10,7 +9,6 @@ const PARTS = `multipart/form-data; boundary=${BOUNDARY}`;
 const MIB = 1024 * 1024;
 
 const urlencoded = (text: string, type = FORM) => readForm(Buffer.from(text), type);
-/** A part with these headers. */
 const part = (head: string, content = '') => `--${BOUNDARY}\r\n${head}\r\n\r\n${content}\r\n`;
 const field = (name: string, content: string) => part(`Content-Disposition: form-data; name="${name}"`, content);
 const multipart = (...parts: string[]) => readForm(Buffer.from(`${parts.join('')}--${BOUNDARY}--\r\n`), PARTS);

@@ -1,4 +1,3 @@
-// Which requests are handshakes, and what comes back: each kind by its example, and by what only looks like it.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { type Handshake, isSignable, type Reply, replyTo } from '../../core/verification/handshakes.ts';
@@ -78,7 +77,6 @@ const echoed = { prefix: '', member: 'm', echoMember: 'e' };
 const unset = (body: object): Asked => ({ ...post(body), secret: null });
 const LONG = 'x'.repeat(513);
 const unsetToken = (token: string) => unset({ verification_token: token });
-/** Requests that get no answer. */
 const none = (handshake: Handshake, ...asked: Asked[]) =>
   asked.map((each): [Handshake, Asked, null] => [handshake, each, null]);
 

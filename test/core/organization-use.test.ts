@@ -36,7 +36,6 @@ describe('the use of an organization', () => {
     use = new OrganizationUse('org_1', 1, limitsOf('business', LIMITS));
     use.know(useOf(1), use.ownBytes);
   });
-  /** How many more may be stored. */
   const room = (): number => {
     const slots = [];
     try {

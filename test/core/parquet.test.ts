@@ -1,4 +1,3 @@
-// Parquet files of warehouses, as the threads encode them and another library reads them.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { headerBytes } from '../../core/http/header-text.ts';

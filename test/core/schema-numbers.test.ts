@@ -7,7 +7,6 @@ const BIG = '9007199254740993';
 const ALLOWED = 'must be equal to one of the allowed values';
 const TWICE = 'must NOT have duplicate items';
 
-/** @returns the messages about a payload */
 function messagesOf(schemaJson: string, payload: string): string[] {
   const schema = parseExact(schemaJson) as JsonSchema;
   checkSchema(schema);

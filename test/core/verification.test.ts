@@ -1,4 +1,3 @@
-// What the schemes of providers do with what is too large, too much, or only looks like it.
 import { expect } from 'chai';
 import { createHash, createHmac } from 'node:crypto';
 import { Received } from '../../api/ingest/received.ts';

@@ -45,7 +45,6 @@ const WAREHOUSE_MEMBERS = [
   ...['bucket', 'region', 'projectId', 'accountId', 'accountName', 'containerName', 'roleArn'],
   ...['accessKeyId', 'secretAccessKey', 'accountKey', 'serviceAccountKey', 'sasToken'],
 ];
-/** An object with the same value for each name. */
 const every = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
 const withQuery = (own: string, query: string) =>
   deliveryUrl({ url: `https://a.example/?${own}`, forwardQuery: true, forwardPath: false }, { query, path: '' });

@@ -21,7 +21,6 @@ describe('relays that claim', () => {
 
   const makeDestinations = (count: number) => Array.from({ length: count }, () => newId('dst')).toSorted();
 
-  /** So many deliveries of each destination. */
   async function enqueue(destinationIds: string[], each: number, organizationId = 'org_1'): Promise<void> {
     const ids = destinationIds.flatMap((destinationId) =>
       Array.from({ length: each }, () => ({ destinationId, deliveryId: newId('dlv') })),

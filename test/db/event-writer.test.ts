@@ -114,7 +114,6 @@ describe('the writer of events, when the connection to PostgreSQL breaks', () =>
     expect(await stored()).to.deep.equal({ ids: [], counted: 0, queued: 0 });
   });
 
-  /** Waits until so many statements that store events wait for another one. */
   function statementsWait(count: number): Promise<unknown> {
     return until(`${count} statements to wait`, async () => {
       return (

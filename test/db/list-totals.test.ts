@@ -1,4 +1,3 @@
-// Totals of lists that are longer than what is counted: an estimate, whose cost does not follow the number of rows.
 import { expect } from 'chai';
 import { deliverySelection } from '../../db/history/deliveries.ts';
 import { findPart } from '../../db/history/search.ts';

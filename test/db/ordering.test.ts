@@ -241,7 +241,6 @@ describe('ordering keys', () => {
     await endHolds(database.pool, 100);
   }
 
-  /** Everything that is left is delivered. */
   async function drain(): Promise<void> {
     for (;;) {
       await expire();

@@ -240,7 +240,6 @@ describe('a group of events', () => {
     expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
   });
 
-  /** Committed keys of a source. */
   function keysOf({ sourceId }: EventOwner): Promise<number> {
     return selectValue<number>(pool)`select count(*) as count from idempotency_keys where source_id = ${sourceId}`;
   }
@@ -260,7 +259,6 @@ describe('a group of events', () => {
     };
   }
 
-  /** Waits until so many groups wait for a lock. */
   function groupsWait(count: number): Promise<unknown> {
     return until(`${count} groups to wait`, async () => {
       return (

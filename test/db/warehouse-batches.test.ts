@@ -49,7 +49,6 @@ describe('warehouse batches in PostgreSQL', () => {
     };
   }
 
-  /** @returns ids of events and deliveries */
   async function store(
     { route }: Line,
     count: number,
@@ -67,7 +66,6 @@ describe('warehouse batches in PostgreSQL', () => {
     return stored;
   }
 
-  /** Freezes all that waits. */
   const freezeAll = async ({ key }: Line) =>
     freeze(pool, { ...key, members: await waitingDeliveries(pool, key, 1000) });
 

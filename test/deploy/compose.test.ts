@@ -1,4 +1,3 @@
-// The composition as Docker Compose reads it: variables, ports, and the settings that both roles get.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

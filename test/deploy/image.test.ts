@@ -1,5 +1,3 @@
-// What the Dockerfile runs while it builds the image, and what the image is asked for its health, without a container
-// engine.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

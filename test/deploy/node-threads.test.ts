@@ -1,4 +1,3 @@
-// How many threads Node has for itself, however Hookyard is started.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,3 @@
-// The units for systemd: they start what is there, with settings that Hookyard takes, and give each role the time to
-// end.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,3 @@
-// The workflows of GitHub, by actionlint.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,3 @@
-// Alerts: from an issue to what the services behind the channels receive, over real processes.
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
@@ -115,7 +114,6 @@ describe('Alerts', () => {
     execute(testInstance.pool)`update issues
       set state = ${state}, changed_at = now(), resolved_at = case when ${state} = 'resolved' then now() end
       where id = ${id}`;
-  /** Waits for so many messages. */
   const messages = (received: () => ReceivedAlert[], count: number) =>
     until(`${count} messages`, () => received().length >= count && received());
   /** Waits until nothing is on its way any more, so that what has not come by then does not come. */

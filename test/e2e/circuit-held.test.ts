@@ -1,5 +1,3 @@
-// What a circuit keeps from its destination leaves it by another way than probes: failover destinations, a reset, the
-// end of its route, a cancel.
 import { expect } from 'chai';
 import { switchedEndpoint } from '../support/workflows/circuits.ts';
 import { onceMore, type SourceView } from '../support/records.ts';

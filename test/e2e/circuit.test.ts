@@ -1,5 +1,3 @@
-// The circuit breaker: a destination that keeps failing is left alone, what comes meanwhile is held, and when it is
-// back, which probes find out, everything arrives.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { answerLater, breaker, switchedEndpoint } from '../support/workflows/circuits.ts';

@@ -1,4 +1,3 @@
-// How many attempts a destination gets at a time: by its maximum, with retries and over several workers.
 import { expect } from 'chai';
 import type { Receiver } from '../support/receiver.ts';
 import { onceMore, type Records, type SourceView } from '../support/records.ts';

@@ -1,4 +1,3 @@
-// Processes with few connections to PostgreSQL: they keep to their budget, and everything still works.
 import { expect } from 'chai';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';

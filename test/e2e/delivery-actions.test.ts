@@ -1,4 +1,3 @@
-// Retry, replay and cancel of all deliveries that match a filter.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { onceMore } from '../support/records.ts';

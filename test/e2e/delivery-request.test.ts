@@ -1,4 +1,3 @@
-// The request of an attempt, made again: what the receiver got, or will get.
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { expirePayload } from '../support/api-records.ts';

@@ -1,4 +1,3 @@
-// One event to one destination: what becomes of the delivery with every kind of answer.
 import { expect } from 'chai';
 import { onceMore, type Records } from '../support/records.ts';
 import { PLANTED } from '../support/attacks/secrecy.ts';

@@ -1,5 +1,3 @@
-// Sources whose owner describes how the sender proves itself, over the real ingest: genuine webhooks are stored,
-// everything else refused, secrets stay secret, and two are valid while one is replaced.
 import { expect } from 'chai';
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { expectInvalid, type Json } from '../support/api-client.ts';

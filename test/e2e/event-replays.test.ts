@@ -1,4 +1,3 @@
-// Replays of events chosen by a filter, through API, Temporal and receiver.
 import { expect } from 'chai';
 import { progress as progressQuery } from '../../workflows/signals-and-queries.ts';
 import { expectError } from '../support/api-client.ts';

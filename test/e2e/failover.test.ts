@@ -1,4 +1,3 @@
-// A failing destination is handled without anyone: its deliveries go to the route's failover destinations, in order.
 import { expect } from 'chai';
 import { answerLater, type CircuitStatus } from '../support/workflows/circuits.ts';
 import type { Endpoint } from '../support/receiver.ts';

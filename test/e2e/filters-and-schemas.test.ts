@@ -1,4 +1,3 @@
-// What a route lets through: filters and schemas, from the webhook that comes in to the delivery that goes out or not.
 import { expect } from 'chai';
 import type { RouteView, SourceView } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

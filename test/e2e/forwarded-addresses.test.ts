@@ -1,4 +1,3 @@
-// The query of a webhook, and the path below its source, on their way to a destination that takes them.
 import { expect } from 'chai';
 import { type HttpAnswer, send } from '../support/requests/http-client.ts';
 import type { Endpoint } from '../support/receiver.ts';

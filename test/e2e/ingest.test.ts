@@ -1,4 +1,3 @@
-// What the ingest endpoint accepts, refuses and stores, and that the accepted bytes arrive unchanged.
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import type { SourceView } from '../support/records.ts';

@@ -1,4 +1,3 @@
-// Issues of real traffic: what opens them, what they count, how they end, and the retry of what they hold.
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
 import { expectError } from '../support/api-client.ts';

@@ -1,5 +1,3 @@
-// What a delivery keeps of its route: the transform and the expected response of the moment in which it was made,
-// whatever becomes of the route and of the transform afterwards. What was masked never arrives as it was received.
 import { expect } from 'chai';
 import { pause, routePath } from '../support/workflows/pauses.ts';
 import type { Endpoint } from '../support/receiver.ts';

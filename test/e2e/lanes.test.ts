@@ -1,5 +1,3 @@
-// The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is
-// left.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type DeliveryView, onceMore, type RouteView, type SourceView } from '../support/records.ts';

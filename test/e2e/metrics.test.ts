@@ -1,5 +1,3 @@
-// The metrics of real processes after real webhooks: what they count, what their labels may hold, and the probes of a
-// worker.
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { instruments } from '../../core/metrics/index.ts';
@@ -55,7 +53,6 @@ describe('metrics', () => {
     await Promise.all([temporal.close(), collector.close()]);
   });
 
-  /** What a metric of a process has grown by. */
   async function growth(port: number, before: Scrape, name: string, labels: Record<string, string>): Promise<number> {
     const now = await scrape(port);
     return (now.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);

@@ -1,4 +1,3 @@
-// Notifications and the mail server: away, silent, refusing, or none at all.
 import { expect } from 'chai';
 import { Issues } from '../support/messages/issues.ts';
 import { REFUSED_DOMAIN } from '../support/messages/mail-server.ts';

@@ -1,4 +1,3 @@
-// Notifications: what a route sends by mail, and what it does not.
 import { expect } from 'chai';
 import { BODY, firstMail, FROM, useNotifiedRoutes } from '../support/messages/notified-routes.ts';
 import { onceMore } from '../support/records.ts';

@@ -1,4 +1,3 @@
-// Numbers that a double does not hold, from the webhook that comes in to all that shows or sends it.
 import { expect } from 'chai';
 import { parseExact } from '../../core/text/exact-json.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

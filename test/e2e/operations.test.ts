@@ -1,4 +1,3 @@
-// What people do to deliveries and events: retry, cancel, replay, delete, also while attempts are running.
 import { expect } from 'chai';
 import { replayOnce } from '../../db/replay/replay.ts';
 import { retryNow, status } from '../../workflows/signals-and-queries.ts';

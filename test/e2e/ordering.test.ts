@@ -1,4 +1,3 @@
-// Ordering: events of one key are delivered to a destination one after the other, and nothing else waits for them.
 import { expect } from 'chai';
 import { expectError } from '../support/api-client.ts';
 import type { Answer } from '../support/receiver.ts';

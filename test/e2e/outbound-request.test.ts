@@ -1,4 +1,3 @@
-// The request that a destination gets: method, headers, credentials and signature.
 import { expect } from 'chai';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

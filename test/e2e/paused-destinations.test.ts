@@ -1,4 +1,3 @@
-// A paused destination: all that would go to it waits, whatever brings it there; other destinations notice nothing.
 import { expect } from 'chai';
 import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';
 import { storeAged } from '../support/database/aged-events.ts';
@@ -15,7 +14,6 @@ describe('a paused destination', () => {
   const store = useStarted(startTakingStore);
 
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
-  /** The delivery of an event to a destination, when it has a status. */
   const deliveryTo = ({ id }: DestinationView, eventId: string, wanted: string) =>
     until(`the delivery of ${eventId} to ${id} to be ${wanted}`, async () => {
       const found = (await records.deliveries(eventId)).findLast(({ destinationId }) => destinationId === id);

@@ -1,4 +1,3 @@
-// A pause: an operator stops the deliveries of a route or a destination; they wait, and go out when it is over.
 import { expect } from 'chai';
 import { answerLater, breaker } from '../support/workflows/circuits.ts';
 import { NOT_PAUSED, pause, resume, routePath } from '../support/workflows/pauses.ts';

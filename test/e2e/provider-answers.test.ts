@@ -1,4 +1,3 @@
-// What sources answer to the webhooks that they take: what their provider asks for, or what the owner has set.
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';
 import { type Ask, askSource, signedRequest } from '../support/providers/provider-requests.ts';

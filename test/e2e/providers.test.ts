@@ -1,5 +1,3 @@
-// Sources with a provider over the real ingest: its webhooks are taken and delivered, its handshakes answered,
-// everything else refused.
 import { expect } from 'chai';
 import { providerNamed } from '../../providers/index.ts';
 import type { Json } from '../support/api-client.ts';

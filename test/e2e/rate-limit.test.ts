@@ -1,4 +1,3 @@
-// A destination's rateLimitPerMinute holds over everything that is sent to it, and others do not wait for it.
 import { expect } from 'chai';
 import type { Hookyard } from '../support/hookyard.ts';
 import { type DeliveryView, inExpressLane, onceMore } from '../support/records.ts';

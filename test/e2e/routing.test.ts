@@ -1,4 +1,3 @@
-// Events that go to several destinations: who gets them and when, what the event's status says, and what is counted.
 import { expect } from 'chai';
 import type { Answer } from '../support/receiver.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,3 @@
-// Rotation of shared secrets, in both directions: while the other side changes over, both secrets are valid; afterwards
-// one is.
 import { expect } from 'chai';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Json } from '../support/api-client.ts';

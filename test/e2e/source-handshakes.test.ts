@@ -1,5 +1,3 @@
-// Checks of an address by GET, HEAD or an unsigned POST, over the real ingest: answered as the owner of the source
-// says, or as Slack asks.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';

@@ -1,5 +1,3 @@
-// A suspended organization: its webhooks and changes are refused and its deliveries wait, wherever they have come to.
-// Nothing is lost by it, and others do not notice.
 import { expect } from 'chai';
 import { storeMany } from '../support/database/many-events.ts';
 import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/names.ts';

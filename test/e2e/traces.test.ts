@@ -1,4 +1,3 @@
-// Traces of real processes, as a receiver of OTLP gets them: one from the webhook to its destination, in every lane.
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';

@@ -1,4 +1,3 @@
-// Transforms on the way of an event: what the receiver gets, and what becomes of a delivery whose transform fails.
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';

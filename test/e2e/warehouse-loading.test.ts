@@ -1,5 +1,3 @@
-// A loader that asks a warehouse for what is new, while files are written: it finds every file, once, and in the order
-// of the keys.
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
 import { allRowsOf } from '../support/warehouse/warehouse-objects.ts';

@@ -1,5 +1,3 @@
-// Warehouse destinations from the webhook to the object: on every provider's server, what was sent is what is read
-// back.
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';

@@ -1,5 +1,3 @@
-// Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst
-// moment.
 import { expect } from 'chai';
 import pMap from 'p-map';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';

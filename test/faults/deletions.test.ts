@@ -1,5 +1,3 @@
-// Deleting what has thousands of events and deliveries: the request leaves the work to the background, which continues
-// after a worker was killed and is in nobody's way.
 import { expect } from 'chai';
 import { keepHouse } from '../support/database/housekeeping.ts';
 import { danglingReferences, pauseHousekeeping, type Pipe } from '../support/database/aged-events.ts';

@@ -1,4 +1,3 @@
-// Replays by filter while processes are killed and servers are away: no event is lost, none is replayed twice.
 import { expect } from 'chai';
 import type { Endpoint } from '../support/receiver.ts';
 import { type HeldRow, holdEvent } from '../support/database/row-lock.ts';

@@ -1,5 +1,3 @@
-// The deletion of an organization that fails, again and again, keeps no other from being deleted, and is finished once
-// it can be.
 import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { finishOrganizations, type OrganizationDeletionDeps } from '../../activities/maintenance/deletions.ts';

@@ -1,5 +1,3 @@
-// Deleting an organization: everything of it goes in the background, also when a worker is killed on the way, in
-// PostgreSQL and in Temporal; and nothing of others.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
 import { storeMany } from '../support/database/many-events.ts';

@@ -1,5 +1,3 @@
-// More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it
-// has acknowledged, delivers the oldest first, and opens again by itself.
 import { expect } from 'chai';
 import type { Ledger } from '../support/workflows/ledger.ts';
 import { onceMore } from '../support/records.ts';

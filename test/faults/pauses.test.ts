@@ -1,4 +1,3 @@
-// A pause survives whatever dies, and so does its end.
 import { expect } from 'chai';
 import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { pause, resume, routePath } from '../support/workflows/pauses.ts';

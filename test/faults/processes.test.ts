@@ -1,4 +1,3 @@
-// Processes of Hookyard that are killed or ended at the worst moment: every acknowledged event is delivered.
 import { expect } from 'chai';
 import { request as httpRequest } from 'node:http';
 import { stackAddresses } from '../support/stack.ts';

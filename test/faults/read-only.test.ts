@@ -1,5 +1,3 @@
-// A database that can be read and not written for a while, as after a failover to a standby: ingest says so, and no
-// attempt is sent again because its result could not be recorded.
 import { expect } from 'chai';
 import { onceMore } from '../support/records.ts';
 import type { Endpoint } from '../support/receiver.ts';
@@ -92,7 +90,6 @@ describe('a database that takes no writes', function () {
   });
 });
 
-/** Attempts of deliveries that arrived more than once. */
 function sentTwice({ requests }: Endpoint): string[] {
   const attempts = requests.map(
     ({ headers }) => `${headers['x-hookyard-delivery-id']} ${headers['x-hookyard-attempt']}`,

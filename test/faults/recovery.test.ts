@@ -1,4 +1,3 @@
-// A worker whose process dies is replaced at once, and no change of who works on what makes an attempt twice.
 import { expect } from 'chai';
 import type { Service } from '../support/service.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
@@ -12,7 +11,6 @@ describe('recovery of relays', function () {
   this.timeout(900_000);
   const { testInstance, line } = useHookyard({});
 
-  /** How many shards a worker owns. */
   async function owned({ pid }: Service): Promise<number> {
     const { rowCount } = await testInstance.pool.query('select from shards where owner like $1', [`%:${pid}:%`]);
     return rowCount ?? 0;

@@ -1,4 +1,3 @@
-// PostgreSQL and Temporal that stop, crash and come back while Hookyard works: nothing that was acknowledged is lost.
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';
 import { onceMore } from '../support/records.ts';

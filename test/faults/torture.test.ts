@@ -40,7 +40,6 @@ async function run(args: string[]): Promise<{ code: number | null; output: strin
   return { code: child.exitCode, output: output() };
 }
 
-/** A figure of the report. */
 function figure(output: string, name: string): number {
   return Number(new RegExp(`^  ${name} +(\\d+)$`, 'm').exec(output)?.[1]);
 }

@@ -1,5 +1,3 @@
-// Warehouses while stores are away, credentials are wrong and workers are killed: every event is in exactly one object,
-// once.
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';

@@ -1,4 +1,3 @@
-// What is known of the connection of a request: its address, whether it was used before, and the times of its steps.
 import { expect } from 'chai';
 import { asResponse, closedAfterEach, request, resolveTo, stepsOf } from './senders.ts';
 import { httpServer, tlsServer, trustingTlsServer } from './servers.ts';

@@ -1,4 +1,3 @@
-// What a sender reports when there is no answer in time, or none at all.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';

@@ -1,4 +1,3 @@
-// Compressed files of warehouses.
 import { expect } from 'chai';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { CompressedSink, WHOLE_BYTES } from '../../outbound/warehouses/files.ts';

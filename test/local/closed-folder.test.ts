@@ -23,7 +23,6 @@ import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-sta
 
 const project = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
-/** Folders of code. */
 const { include } = JSON.parse(readFileSync(join(project, 'tsconfig.json'), 'utf8')) as { include: string[] };
 
 describe('a folder that only its user may enter', function () {

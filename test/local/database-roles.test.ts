@@ -1,4 +1,3 @@
-// The roles of the embedded PostgreSQL.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

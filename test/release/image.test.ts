@@ -63,7 +63,6 @@ describe('the images', function () {
     expect(inside(servers, command, { namespaces: NAMESPACES, beside: roles })).to.include('THE END: 0 0');
   });
 
-  /** Carries out the whole file. */
   function build(): void {
     const text = readFileSync(join(project, 'Dockerfile'), 'utf8')
       .replaceAll(/^#.*\n/gm, '')

@@ -1,4 +1,3 @@
-// Nobody changes the audit log, and only retention shortens it.
 import { expect } from 'chai';
 import { forgetAuditRecords } from '../../db/organizations/audit.ts';
 import { makeSource } from '../support/api-records.ts';

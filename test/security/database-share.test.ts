@@ -1,4 +1,3 @@
-// One organization fills the room in the database. It is refused, and the webhooks of the other are taken.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { send } from '../support/requests/http-client.ts';

@@ -19,7 +19,6 @@ const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, k
 describe('Filters that are too much work', () => {
   const { service, organization, neighbour } = useAttacked();
 
-  /** A source with routes of these conditions. */
   const sourceWith = (routes: object[][]) =>
     sourceWithRoutes(
       organization,

@@ -26,7 +26,6 @@ const PATIENT: HttpLimits = {
 };
 const HEAD = 'POST /x HTTP/1.1\r\nHost: a\r\n';
 
-/** Reads the body and says how long it was. */
 async function echoLength(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let bytes = 0;
   try {

@@ -1,4 +1,3 @@
-// Paths below the address of a source: who may send to them, and what no path may be.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';
@@ -19,7 +18,6 @@ describe('Paths below sources', () => {
   const post = (target: string) => send('POST', `${service.url}${target}`, {}, '{}');
   const statusAt = async (target: string) => (await post(target)).status;
 
-  /** The path of the event that a webhook became. */
   async function pathAt(target: string): Promise<unknown> {
     const { status, body } = await post(target);
     expect(status, target).to.equal(200);

@@ -1,4 +1,3 @@
-// What waits for one organization does not close ingest for another.
 import { expect } from 'chai';
 import { addNeighbour, emptyBacklogFirst, expectAccepted, fanOut } from '../support/attacks/neighbours.ts';
 import { until } from '../support/until.ts';

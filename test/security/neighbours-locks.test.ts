@@ -1,4 +1,3 @@
-// An organization whose requests wait for a lock does not stop the management requests, nor the results, of another.
 import { expect } from 'chai';
 import { addNeighbour, fanOut, type Neighbour } from '../support/attacks/neighbours.ts';
 import type { SourceView } from '../support/records.ts';

@@ -16,7 +16,6 @@ describe('Request smuggling', () => {
   const port = () => Number(new URL(service.url).port);
 
   const path = () => `/ingest/${organization.slug}/${source.slug}`;
-  /** A webhook with these headers. */
   const webhook = (...headers: string[]) =>
     [`POST ${path()} HTTP/1.1`, 'Host: hookyard', 'Content-Type: application/json', ...headers, '', ''].join('\r\n');
   /** What a smuggler wants to be carried out. */

@@ -18,7 +18,6 @@ describe('the place of a retry', () => {
   });
   afterEach(() => emptyOutbox(database.pool));
 
-  /** What a process has. */
   function worker() {
     const concurrency = new DestinationConcurrency(500);
     const inFlight = new InFlight({ total: 10, concurrency });

@@ -49,7 +49,6 @@ describe('a relay', () => {
   /** Deliveries whose first attempts were made, in their order. */
   let attempted: string[];
   let attempt: (deliveryId: string) => Promise<unknown>;
-  /** What it has logged. */
   let messages: string[];
   beforeEach(() => {
     [atEnd, attempted, messages] = [[], [], []];
@@ -67,7 +66,6 @@ describe('a relay', () => {
     return { routeId, destinationId, organizationId, sourceId };
   }
 
-  /** A delivery in the outbox. */
   async function queue(
     { routeId, destinationId, organizationId, sourceId }: Way,
     {

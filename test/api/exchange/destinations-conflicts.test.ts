@@ -1,4 +1,3 @@
-// Imports of destinations whose slugs exist already, also when several come at once.
 import { expect } from 'chai';
 import { createOrganization } from '../../support/service.ts';
 import { useEach } from '../../support/use-hookyard.ts';

@@ -1,4 +1,3 @@
-// Export and import of destinations (EXP).
 import { expect } from 'chai';
 import { newId } from '../../../core/text/ids.ts';
 import { expectInvalid } from '../../support/api-client.ts';

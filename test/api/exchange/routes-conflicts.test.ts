@@ -1,4 +1,3 @@
-// Imports of routes that exist already, by their name or by what they connect, also when several come at once.
 import { expect } from 'chai';
 import type { Json } from '../../support/api-client.ts';
 import { makeRoute } from '../../support/api-records.ts';

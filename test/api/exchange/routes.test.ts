@@ -1,4 +1,3 @@
-// Export and import of routes (EXP).
 import { expect } from 'chai';
 import { newId } from '../../../core/text/ids.ts';
 import { makeRoute } from '../../support/api-records.ts';
