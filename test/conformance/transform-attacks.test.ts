@@ -1,6 +1,5 @@
 // Threads that try to take the machine or to get out of the sandbox: each ends with its reason, and others continue.
 import { expect } from 'chai';
-import type { Threads } from '../../outbound/threads/index.ts';
 import type { TransformResult } from '../../outbound/transforms/language.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import { testThreads } from '../support/threads.ts';
@@ -101,10 +100,7 @@ const walk = js(`
 `);
 
 describe('attacks by transforms', () => {
-  let transforms: Threads;
-  before(() => {
-    transforms = testThreads(2);
-  });
+  const transforms = testThreads(2);
   after(() => transforms.close());
 
   const event = {

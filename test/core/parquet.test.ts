@@ -9,7 +9,6 @@ import {
   FileTooLargeError,
   MAX_ROW_BYTES,
 } from '../../core/warehouse/files-and-keys.ts';
-import type { Threads } from '../../outbound/threads/index.ts';
 import { encodeFooter, encodeRowGroup } from '../../outbound/warehouses/parquet-rows.ts';
 import { openFile } from '../../outbound/warehouses/files.ts';
 import { anyJson } from '../support/requests/json-numbers.ts';
@@ -27,10 +26,7 @@ function event(n: number, body: string | Buffer, headers: Record<string, string>
 }
 
 describe('parquet files', () => {
-  let threads: Threads;
-  before(() => {
-    threads = testThreads(1);
-  });
+  const threads = testThreads(1);
   after(() => threads.close());
 
   interface Options {

@@ -12,23 +12,19 @@ import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
 import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
 const PARALLEL = 16;
 
 describe('circuits in the database', () => {
   const { pool } = useDatabase('circuits', { connections: PARALLEL });
-  let organizationId: string;
-  let sourceId: string;
-  before(async () => {
-    ({ organizationId, sourceId } = await insertSource(pool));
-  });
+  const owner = useMade('a source', () => insertSource(pool));
 
   async function route(failureThreshold: number): Promise<{ id: string; destinationId: string }> {
     const destinationId = newId('dst');
     const columns = { circuit_failure_threshold: failureThreshold };
-    return { id: await insertRoute(pool, { organizationId, sourceId }, [destinationId], columns), destinationId };
+    return { id: await insertRoute(pool, owner, [destinationId], columns), destinationId };
   }
 
   const attempt = (of: { id: string; destinationId: string }, success: boolean, deliveryId = newId('dlv')) => ({
@@ -137,11 +133,11 @@ describe('circuits in the database', () => {
     ] as const) {
       const made = await route(1);
       await execute(pool)`insert into circuits (route_id, organization_id, state, version)
-        values (${made.id}, ${organizationId}, ${state}, 1)`;
+        values (${made.id}, ${owner.organizationId}, ${state}, 1)`;
       await execute(pool)`
         insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id,
         priority, shard, has_workflow)
-        values (${made.id}, ${newId('dlv')}, ${organizationId}, ${newId('evt')}, ${sourceId}, ${made.destinationId}, 0,
+        values (${made.id}, ${newId('dlv')}, ${owner.organizationId}, ${newId('evt')}, ${owner.sourceId}, ${made.destinationId}, 0,
         0, false)`;
       const { version } = await load(made.id);
       expect(await wake(made.id)).to.deep.equal([made.id]);

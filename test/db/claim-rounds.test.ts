@@ -15,9 +15,7 @@ const LIMITS = { total: 200, perDestination: 50 };
 describe('relays that claim', () => {
   const { database } = useDatabase('rounds');
   const hotPool = usePool(database, { hotPath: true });
-  beforeEach(async () => {
-    await emptyOutbox(database.pool);
-  });
+  beforeEach(() => emptyOutbox(database.pool));
 
   const makeDestinations = (count: number) => Array.from({ length: count }, () => newId('dst')).toSorted();
 

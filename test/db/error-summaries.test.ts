@@ -3,18 +3,15 @@ import { ownWords } from '../../core/text/error-summary.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { resumePoints } from '../../db/delivery/reconciliation.ts';
-import { attemptResult, type HistoryOwner, makeOwner, storeEvent, firstRoute } from '../support/database/history.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { attemptResult, makeOwner, storeEvent, firstRoute } from '../support/database/history.ts';
+import { useHistoryDatabase, useMade } from '../support/use-hookyard.ts';
 
 const SECRET = { summary: ownWords`The transform Slim failed; see the details in the API`, detail: 'cannot use 4711' };
 
 describe('summaries of errors', () => {
   const { pool } = useHistoryDatabase(1);
-  let owner: HistoryOwner;
-  before(async () => {
-    owner = await makeOwner(pool, 1, 1);
-    await pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_failure = true`);
-  });
+  const owner = useMade('an owner', () => makeOwner(pool, 1, 1));
+  before(() => pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_failure = true`));
 
   async function newDelivery() {
     const route = firstRoute(owner);

@@ -11,6 +11,7 @@ import {
   forgetEventReplays,
   selectEvents,
 } from '../../db/replay/event-replays.ts';
+import { insertDestination } from './fixtures.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 import { removeRoute } from '../support/rows.ts';
@@ -169,11 +170,8 @@ describe('replays and their pages', () => {
   });
 
   it('make no more than some hundred deliveries in a page, and all in the end', async () => {
-    const others = Array.from({ length: 19 }, () => newId('dst'));
-    await execute(db.pool)`
-      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-      select other, organization_id, other, other, type, url, method, auth_type, timeout_ms, retry_policy
-      from unnest(${others}::text[]) as other, destinations where id = ${db.destinationId}`;
+    const more = Array.from({ length: 19 }, () => insertDestination(db.pool, db.organizationId));
+    const others = await Promise.all(more);
     await execute(db.pool)`update routes set destination_ids = destination_ids || ${others} where id = ${db.routeId}`;
     await db.storeEvents(...many(60));
     const seen = await db.run(await db.startReplay({}, 100));

@@ -23,16 +23,12 @@ import { insertDelivery, insertDestination, insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
 describe('held deliveries', () => {
   const { pool } = useDatabase('held');
-  let organizationId: string;
-  let sourceId: string;
-  before(async () => {
-    ({ organizationId, sourceId } = await insertSource(pool));
-  });
+  const owner = useMade('a source', () => insertSource(pool));
 
   const destinationId = newId('dst');
   const load = async (id: string) => (await loadCircuits(pool, [id])).get(id) as StoredCircuit;
@@ -44,7 +40,7 @@ describe('held deliveries', () => {
   /** A route whose circuit is open; two probes must succeed. */
   async function openRoute(): Promise<string> {
     const columns = { circuit_failure_threshold: 1 };
-    const routeId = await insertRoute(pool, { organizationId, sourceId }, [destinationId], columns);
+    const routeId = await insertRoute(pool, owner, [destinationId], columns);
     await count(routeId, false);
     return routeId;
   }
@@ -53,7 +49,7 @@ describe('held deliveries', () => {
     changeCircuits(pool, [routeId], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
 
   const delivery = (routeId: string) =>
-    insertDelivery(pool, { organizationId, sourceId }, { route_id: routeId, destination_id: destinationId });
+    insertDelivery(pool, owner, { route_id: routeId, destination_id: destinationId });
 
   async function hold(routeId: string): Promise<string> {
     const deliveryId = await delivery(routeId);
@@ -66,7 +62,7 @@ describe('held deliveries', () => {
 
   /** A delivery as a relay claims it. */
   const claimed = (routeId: string, deliveryId: string): OutboxRow => ({
-    ...{ deliveryId, routeId, destinationId, organizationId, sourceId, eventId: newId('evt') },
+    ...{ deliveryId, routeId, destinationId, ...owner, eventId: newId('evt') },
     ...{ priority: 0, failoverOf: null, orderHash: null, blockedBy: 'half_open', resume: null },
   });
   const common = { log: createLog({ LOG_LEVEL: 'silent' }, 'worker') };
@@ -120,7 +116,7 @@ describe('held deliveries', () => {
   ] as const) {
     it(`become the probe after those to other destinations, when their destination ${what}`, async () => {
       const routeId = await openRoute();
-      const slow = await insertDestination(pool, organizationId);
+      const slow = await insertDestination(pool, owner.organizationId);
       await execute(pool)`update routes set destination_ids = destination_ids || ${slow}::text where id = ${routeId}`;
       const first = await hold(routeId);
       await pool.query('update held_deliveries set destination_id = $2 where delivery_id = $1', [first, slow]);
@@ -129,7 +125,7 @@ describe('held deliveries', () => {
       await pool.query(`update destinations set ${change} where id = $1`, [slow]);
       await execute(pool)`
         insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, priority, shard)
-        values (${newId('dlv')}, ${slow}, ${organizationId}, ${newId('evt')}, ${sourceId}, 0, 0)`;
+        values (${newId('dlv')}, ${slow}, ${owner.organizationId}, ${newId('evt')}, ${owner.sourceId}, 0, 0)`;
       expect(await nextProbe(pool, routeId)).to.equal(second);
       await pool.query('delete from held_deliveries where delivery_id = $1', [second]);
       expect(await nextProbe(pool, routeId)).to.equal(first);
@@ -140,12 +136,12 @@ describe('held deliveries', () => {
     let routeId: string;
     beforeEach(async () => {
       routeId = await openRoute();
-      await pause(pool, 'routes', { organizationId, id: routeId }, { until: null, reason: null });
+      await pause(pool, 'routes', { ...owner, id: routeId }, { until: null, reason: null });
       // As what a failover destination has taken over: it waited for the end of the pause only.
       const deliveryId = await delivery(routeId);
       await divertBlocked(pool, [{ deliveryId, routeId, destinationId, inCircuit: false, hasWorkflow: false }]);
       await endCooldown(routeId);
-      await resume(pool, { organizationId, id: routeId }, null);
+      await resume(pool, { ...owner, id: routeId }, null);
     });
 
     it('become the probe, although it waits longer', async () => {
@@ -176,7 +172,7 @@ describe('held deliveries', () => {
       const client = new Client({ connection });
       const looking = advanceCircuit(
         { ...common, pool, client, releases: new FairQueue(1), workflowPermits: unpaced },
-        { organizationId, routeId, reset: false },
+        { ...owner, routeId, reset: false },
       );
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);
       await count(routeId, true, first);
@@ -194,13 +190,13 @@ describe('held deliveries', () => {
     const routeId = await openRoute();
     await hold(routeId);
     const releases = new FairQueue(1);
-    releases.enter(organizationId);
+    releases.enter(owner.organizationId);
     const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
     const deps = { ...common, pool, client: new Client({ connection }), releases, workflowPermits: unpaced };
     /** As Temporal makes it. */
     const look = (reset: boolean) =>
       asyncLocalStorage.run({ info: { attempt: 1 } } as Context, () =>
-        advanceCircuit(deps, { organizationId, routeId, reset }),
+        advanceCircuit(deps, { ...owner, routeId, reset }),
       );
     try {
       const closed = { state: 'closed', held: 1, waitMs: 0 };

@@ -19,7 +19,7 @@ import {
 } from '../support/database/history.ts';
 import { maintainOnce } from '../support/database/housekeeping.ts';
 import { agrees, agreesByCursor, selections } from '../support/database/recount.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { useHistoryDatabase, useMade } from '../support/use-hookyard.ts';
 import { selectRows } from '../support/database/sql.ts';
 
 const HOUR = 3_600_000;
@@ -35,14 +35,9 @@ const PAGES = [
 
 describe('Lists of history', () => {
   const { pool } = useHistoryDatabase(DAYS);
-  let owner: HistoryOwner;
-  let other: HistoryOwner;
+  const owner = useMade('an owner', () => makeOwner(pool, 3, 2));
+  const other = useMade('another owner', () => makeOwner(pool, 1, 1));
   const events: { event: StoredEvent; owner: HistoryOwner; route: HistoryOwner['routes'][number] }[] = [];
-
-  before(async () => {
-    owner = await makeOwner(pool, 3, 2);
-    other = await makeOwner(pool, 1, 1);
-  });
 
   it('agree with the rows while these are made and changed', async () => {
     let checks = 0;

@@ -168,9 +168,7 @@ const cases: Record<string, Case> = {
 describe('changes that had to wait', () => {
   const { database, pool } = useHistoryDatabase(OLDER_DAYS + 1);
   const acting = usePool(database, { hotPath: true });
-  before(async () => {
-    await planAsIfLarge(pool, new URL(database.databaseUrl).pathname.slice(1));
-  });
+  before(() => planAsIfLarge(pool, new URL(database.databaseUrl).pathname.slice(1)));
 
   for (const [name, { tables, prepare, act, afterwards }] of Object.entries(cases)) {
     for (const table of tables) {

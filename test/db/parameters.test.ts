@@ -5,8 +5,9 @@ import { cleanText } from '../../core/text/clean-text.ts';
 import { bisectRefused } from '../../db/sql/ranges.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { bytesParameter, jsonParameter } from '../../db/connections/parameters.ts';
-import { inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { testPool } from '../support/service.ts';
+import { late } from '../support/use-hookyard.ts';
 
 // Text as it comes, and what has to be looked at: NUL, halves of pairs, escapes that are just text.
 const text = fc
@@ -20,10 +21,7 @@ const text = fc
 const RUNS = { numRuns: 200 };
 
 describe('parameters of statements', () => {
-  let pool: Pool;
-  before(() => {
-    pool = testPool();
-  });
+  const pool = late(testPool);
 
   it('of text are stored, by themselves and in arrays', () =>
     fc.assert(

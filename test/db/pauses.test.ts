@@ -12,7 +12,7 @@ import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import { insertDelivery, insertDestination, insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { setFailover } from '../support/rows.ts';
 import { execute } from '../support/database/sql.ts';
 
@@ -20,28 +20,20 @@ const LASTING = { until: null, reason: null };
 
 describe('pauses in the database', () => {
   const { pool } = useDatabase('pauses');
-  let organizationId: string;
-  let sourceId: string;
-  before(async () => {
-    ({ organizationId, sourceId } = await insertSource(pool));
-  });
+  const owner = useMade('a source', () => insertSource(pool));
 
-  const destination = () => insertDestination(pool, organizationId);
+  const destination = () => insertDestination(pool, owner.organizationId);
   const delivery = (routeId: string | null, destinationId: string, failoverOf: string | null = null) =>
-    insertDelivery(
-      pool,
-      { organizationId, sourceId },
-      {
-        ...{ route_id: routeId, destination_id: destinationId, failover_of: failoverOf },
-        original_destination_id: failoverOf && 'dst_first',
-      },
-    );
+    insertDelivery(pool, owner, {
+      ...{ route_id: routeId, destination_id: destinationId, failover_of: failoverOf },
+      original_destination_id: failoverOf && 'dst_first',
+    });
   const made = async () => {
     const destinationId = await destination();
-    return { destinationId, routeId: await insertRoute(pool, { organizationId, sourceId }, [destinationId]) };
+    return { destinationId, routeId: await insertRoute(pool, owner, [destinationId]) };
   };
-  const pauseRoute = (id: string) => pause(pool, 'routes', { organizationId, id }, LASTING);
-  const pauseDestination = (id: string) => pause(pool, 'destinations', { organizationId, id }, LASTING);
+  const pauseRoute = (id: string) => pause(pool, 'routes', { ...owner, id }, LASTING);
+  const pauseDestination = (id: string) => pause(pool, 'destinations', { ...owner, id }, LASTING);
 
   it('leave the state of a circuit as it is, count failures, and elect no probe', async () => {
     const { routeId, destinationId } = await made();
@@ -56,7 +48,7 @@ describe('pauses in the database', () => {
     await pool.query(`update circuits set state = 'half_open', version = version + 1 where route_id = $1`, [routeId]);
     const probe = await electProbe(pool, routeId, newId('dlv'));
     expect(probe?.circuit).to.include({ state: 'half_open', probe: null });
-    await resume(pool, { organizationId, id: routeId }, null);
+    await resume(pool, { ...owner, id: routeId }, null);
     expect(await state())
       .to.deep.include({ isPaused: false })
       .and.to.have.nested.property('circuit.state', 'half_open');

@@ -2,17 +2,13 @@ import { expect } from 'chai';
 import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipients.ts';
 import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 describe('claiming recipients of notifications', () => {
   const { pool } = useDatabase('recipients');
-  let flooding: { organizationId: string; sourceId: string };
-  let quiet: string;
-  before(async () => {
-    flooding = await insertSource(pool);
-    quiet = (await insertSource(pool, 'quiet')).organizationId;
-  });
+  const flooding = useMade('a source', () => insertSource(pool));
+  const quiet = useMade('another source', () => insertSource(pool, 'quiet'));
   beforeEach(() => pool.query('delete from notification_recipients'));
 
   const add = (organizationId: string, addresses: string[], secondsAgo: number) =>
@@ -27,10 +23,10 @@ describe('claiming recipients of notifications', () => {
 
   it('takes organizations in turn: 5,000 addresses of one are not in the way of another', async () => {
     await add(flooding.organizationId, numbered(5000), 60);
-    await add(quiet, ['late@friends.example'], 1);
+    await add(quiet.organizationId, ['late@friends.example'], 1);
     const claims = await claimRecipients(pool, 10);
     expect(claims).to.have.length(10);
-    expect(claims.filter(({ organizationId }) => organizationId === quiet)).to.have.length(1);
+    expect(claims.filter(({ organizationId }) => organizationId === quiet.organizationId)).to.have.length(1);
   });
 
   it('puts off addresses that were asked often, and asks others meanwhile', async () => {
@@ -50,7 +46,7 @@ describe('claiming recipients of notifications', () => {
   });
 
   it('counts mails of which it is not known whether they were sent', async () => {
-    await add(quiet, ['slow@friends.example'], 60);
+    await add(quiet.organizationId, ['slow@friends.example'], 60);
     let mails = 0;
     for (let times = 0; times < 8; times++) {
       mails += (await claimRecipients(pool, 10)).length;

@@ -7,7 +7,7 @@ import { removeQueued } from '../../db/hot-path/claim.ts';
 import { overdueDeliveries, requeueDeliveries, resumePoints } from '../../db/delivery/reconciliation.ts';
 import { insertDelivery } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,11 +15,7 @@ const HOUR_MS = 3_600_000;
 
 describe('what the reconciliation reads', () => {
   const { pool } = useDatabase('reconcile');
-  let organizationId: string;
-  let sourceId: string;
-  before(async () => {
-    ({ organizationId, sourceId } = await insertSource(pool));
-  });
+  const owner = useMade('a source', () => insertSource(pool));
 
   let count = 0;
   /** A delivery that was made so long ago; ids of a moment are told apart by their last characters. */
@@ -30,14 +26,10 @@ describe('what the reconciliation reads', () => {
     count += 1;
     const { status = 'retrying', attempts = 1, nextInMs = -HOUR_MS, destinationId = newId('dst') } = fields;
     const id = idFloor('dlv', Date.now() - agoMs).slice(0, -4) + String(count).padStart(4, '0');
-    await insertDelivery(
-      pool,
-      { organizationId, sourceId },
-      {
-        ...{ id, destination_id: destinationId, status, attempt_count: attempts },
-        next_attempt_at: nextInMs === null ? null : new Date(Date.now() + nextInMs),
-      },
-    );
+    await insertDelivery(pool, owner, {
+      ...{ id, destination_id: destinationId, status, attempt_count: attempts },
+      next_attempt_at: nextInMs === null ? null : new Date(Date.now() + nextInMs),
+    });
     if (isOpenStatus(status)) await leftToWorkflow(id);
     return id;
   }
@@ -70,7 +62,7 @@ describe('what the reconciliation reads', () => {
     const leave = {
       'to wait outside of it': (id: string) => postponeDelivery(pool, id, -HOUR_MS, true),
       'because their workflow has taken over': (id: string) =>
-        removeQueued(pool, { deliveryId: id, organizationId, destinationId, priority: 0 }),
+        removeQueued(pool, { ...owner, deliveryId: id, destinationId, priority: 0 }),
     };
     const destinationId = newId('dst');
     for (const [why, leaves] of Object.entries(leave)) {
@@ -79,7 +71,7 @@ describe('what the reconciliation reads', () => {
       expect(await overdue(), why).not.to.include(id);
       await leaves(id);
       expect(await overdue(), why).to.include(id);
-      await cancelDeliveries(pool, { organizationId, deliveryIds: [id], reason: openError(ownWords`a test`) });
+      await cancelDeliveries(pool, { ...owner, deliveryIds: [id], reason: openError(ownWords`a test`) });
       expect(await overdue(), why).not.to.include(id);
     }
   });

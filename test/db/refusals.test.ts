@@ -14,7 +14,7 @@ import { addOwner, type EventOwner } from '../support/database/new-events.ts';
 import { arrivalTo } from '../support/organizations/refusals.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useEach } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,10 +39,7 @@ function countOf(owner: EventOwner, count: number, at = Date.now()): RefusalCoun
 
 describe('refused webhooks in PostgreSQL', () => {
   const { database, pool } = useDatabase('refusals', { connections: 8 });
-  let owner: EventOwner;
-  beforeEach(async () => {
-    owner = await addOwner(pool);
-  });
+  const owner = useEach(() => addOwner(pool));
 
   const ALL = { withPayload: true, step: 'day', since: new Date(0) } as const;
   const listed = (of = owner) => readRefusals(pool, of, ALL, { limit: KEPT, offset: 0 });

@@ -4,16 +4,9 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { type DeliveryFilter, listDeliveries } from '../../db/history/deliveries.ts';
 import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
 import { cannotValidate, EARLIER_READ } from '../../db/replay/targets.ts';
-import {
-  firstRoute,
-  type HistoryOwner,
-  makeOwner,
-  recordOutcome,
-  type StoredEvent,
-  storeEvent,
-} from '../support/database/history.ts';
+import { firstRoute, makeOwner, recordOutcome, type StoredEvent, storeEvent } from '../support/database/history.ts';
 import { copyDelivery } from '../support/workflows/many-deliveries.ts';
-import { useHistoryDatabase } from '../support/use-hookyard.ts';
+import { useEach, useHistoryDatabase } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 const HOUR = 3_600_000;
@@ -21,10 +14,7 @@ const PAGE = { limit: 20, offset: 0 };
 
 describe('Deliveries that were replayed', () => {
   const { pool } = useHistoryDatabase(3);
-  let owner: HistoryOwner;
-  beforeEach(async () => {
-    owner = await makeOwner(pool, 1, 2);
-  });
+  const owner = useEach(() => makeOwner(pool, 1, 2));
 
   /** An event whose delivery has failed. */
   async function failed(): Promise<StoredEvent> {

@@ -6,8 +6,8 @@ import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';
 import { forgetEarlierVersions } from '../../db/operations/expired.ts';
 import { DAY_MS, daysBefore } from '../../db/sql/partitions.ts';
-import { fillHour, type Volume } from '../support/database/volume.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { fillHour } from '../support/database/volume.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute, selectColumn, selectRows } from '../support/database/sql.ts';
 
 const DAYS_AGO = 10;
@@ -15,10 +15,7 @@ const DAY_SECONDS = 86_400;
 
 describe('retention of payloads', () => {
   const { database } = useDatabase('kept');
-  let volume: Volume;
-  before(async () => {
-    volume = await fillHour(database.pool, 3600, DAYS_AGO, 900);
-  });
+  const volume = useMade('the volume', () => fillHour(database.pool, 3600, DAYS_AGO, 900));
 
   const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 5, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
   const log = createLog({ LOG_LEVEL: 'silent' }, 'worker');

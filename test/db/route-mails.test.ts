@@ -9,7 +9,7 @@ import { createRouteMails } from '../../db/messages/route-mails.ts';
 import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 interface Outcome {
@@ -22,11 +22,7 @@ interface Outcome {
 
 describe('mails of routes', () => {
   const { pool } = useDatabase('route_mails', { connections: 6 });
-  let owner: { organizationId: string; sourceId: string };
-  before(async () => {
-    // Of its own, so that no worker takes what is due.
-    owner = await insertSource(pool);
-  });
+  const owner = useMade('a source', () => insertSource(pool));
   afterEach(() => pool.query('delete from routes'));
 
   const makeRoute = () =>

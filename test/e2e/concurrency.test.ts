@@ -76,9 +76,7 @@ describe('the attempts under way at a destination', () => {
 
 describe('the attempts under way at a destination of two workers', () => {
   const { testInstance, records, receiver } = useHookyard({});
-  before(async () => {
-    await Promise.all([testInstance.startWorker(), testInstance.startWorker({ HOOKYARD_LANE: 'express' })]);
-  });
+  before(() => Promise.all([testInstance.startWorker(), testInstance.startWorker({ HOOKYARD_LANE: 'express' })]));
 
   it('are no more than its maxConcurrency together', async () => {
     const gate = Promise.withResolvers<void>();

@@ -12,9 +12,7 @@ describe('a budget of PostgreSQL connections', () => {
   const { testInstance, records, receiver } = useHookyard({
     settings: { HOOKYARD_DATABASE_CONNECTIONS: String(API_CONNECTIONS) },
   });
-  before(async () => {
-    await testInstance.startWorker({ HOOKYARD_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS) });
-  });
+  before(() => testInstance.startWorker({ HOOKYARD_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS) }));
 
   async function connections(): Promise<Map<string, number>> {
     const rows = await selectRows<{ name: string; count: number }>(testInstance.pool)`

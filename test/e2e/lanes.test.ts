@@ -9,9 +9,7 @@ const PLACES = 50;
 
 describe('lanes', () => {
   const { testInstance, records, receiver } = useHookyard({});
-  before(async () => {
-    await testInstance.startWorker({ HOOKYARD_LANE: 'workflow', TEMPORAL_UI_URL: 'https://temporal.example' });
-  });
+  before(() => testInstance.startWorker({ HOOKYARD_LANE: 'workflow', TEMPORAL_UI_URL: 'https://temporal.example' }));
 
   const express = (fields: { endpoint: { url: string }; retryPolicy?: unknown; route?: Record<string, unknown> }) =>
     records.pipe(fields.endpoint.url, {
@@ -98,9 +96,7 @@ describe('routes of the lane workflow in a worker of the lane express', () => {
   // Of one organization in a worker (worker/worker.ts).
   const MOST_WORKFLOWS = 200;
   const { testInstance, records, receiver } = useHookyard({});
-  before(async () => {
-    await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
-  });
+  before(() => testInstance.startWorker({ HOOKYARD_LANE: 'express' }));
 
   it('do not fill the slots of activities: the relay attempts what is too much, and other routes do not wait', async () => {
     const gate = Promise.withResolvers<void>();

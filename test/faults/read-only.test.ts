@@ -18,9 +18,7 @@ const HELD = 20;
 describe('a database that takes no writes', function () {
   this.timeout(900_000);
   const { testInstance, records, line } = useHookyard({});
-  before(async () => {
-    await testInstance.onlyWorkers({}, {});
-  });
+  before(() => testInstance.onlyWorkers({}, {}));
 
   it('makes ingest answer 503 and readiness fail, while what is stored can be read', async () => {
     const { source } = await line([], {

@@ -13,9 +13,7 @@ import { execute } from '../support/database/sql.ts';
 describe('disagreements of PostgreSQL and Temporal about workflows', function () {
   this.timeout(900_000);
   const { testInstance, records, receiver } = useHookyard({ workers: [WORKFLOW] });
-  before(async () => {
-    await pauseReconciliation(testInstance);
-  });
+  before(() => pauseReconciliation(testInstance));
 
   const { workflow, statusOf, lose, waitingForRetry, parked } = disagreements(() => ({
     testInstance,

@@ -12,9 +12,7 @@ import { execute } from '../support/database/sql.ts';
 describe('disagreements of PostgreSQL and Temporal', function () {
   this.timeout(900_000);
   const { testInstance, records, receiver } = useHookyard({ workers: [WORKFLOW] });
-  before(async () => {
-    await pauseReconciliation(testInstance);
-  });
+  before(() => pauseReconciliation(testInstance));
 
   const { workflow, lose, waitingForRetry, parkedWorkflow, repairedUntil } = disagreements(() => ({
     testInstance,

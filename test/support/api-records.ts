@@ -1,9 +1,9 @@
 // Short ways to the records that tests of the API need.
 import { named, openError } from '../../core/text/error-summary.ts';
-import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type ApiClient, createClient } from './api-client.ts';
+import { attemptResult } from './database/history.ts';
 import { expectDescribed } from './providers/described.ts';
 import type { DeliveryView } from './records.ts';
 import { hasSharedWorker, type TestOrganization, testPool } from './service.ts';
@@ -122,29 +122,19 @@ export interface RecordedAttempt {
 export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testPool()): Promise<void> {
   if (pool === testPool() && hasSharedWorker())
     throw new Error('the shared worker may deliver this first: a file before should start one of its own, and stop it');
-  const { deliveryStatus = 'delivered', latency = 100, completedAt = new Date(), attemptNumber = 1 } = attempt;
-  const statusCode =
-    attempt.statusCode === undefined ? (deliveryStatus === 'delivered' ? 200 : 500) : attempt.statusCode;
-  const error = attempt.error ?? (deliveryStatus === 'delivered' ? null : `The destination returned ${statusCode}`);
+  const { deliveryStatus: status = 'delivered', latency = 100, completedAt = new Date() } = attempt;
+  const { deliveryId: id, attemptNumber, statusCode = status === 'delivered' ? 200 : 500, retryInMs = null } = attempt;
+  const error = attempt.error ?? (status === 'delivered' ? null : `The destination returned ${statusCode}`);
+  const event = { id: attempt.eventId, organizationId: '' };
+  const outcome = { status, attempt: attemptNumber, statusCode, latency, completedAt };
+  const described = error === null ? null : openError(named(error));
+  const result = attemptResult(event, { id, destinationId: '' }, { ...outcome, error: described });
   const changed = await recordResults(pool, [
     {
-      deliveryId: attempt.deliveryId,
-      eventId: attempt.eventId,
-      attemptNumber,
-      deliveryStatus,
-      statusCode,
-      error: error === null ? null : openError(named(error)),
-      latency,
-      latencyClass: statusCode === null ? null : latencyClass(latency),
-      startedAt: new Date(completedAt.getTime() - latency),
-      completedAt,
-      retryInMs: attempt.retryInMs ?? null,
+      ...{ ...result, startedAt: new Date(completedAt.getTime() - latency), retryInMs },
       requestHeaders: { 'Content-Type': 'application/json', Authorization: '••••' },
       responseHeaders: statusCode === null ? null : { server: 'test' },
       responseBody: statusCode === null ? null : 'thanks',
-      exchange: null,
-      failover: null,
-      lane: 'workflow',
     },
   ]);
   if (changed.size !== 1) throw new Error(`the attempt of ${attempt.deliveryId} was not recorded`);

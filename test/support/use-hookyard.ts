@@ -9,7 +9,7 @@ import {
   sharedHookyard,
   startHookyard,
 } from './hookyard.ts';
-import { type HistoryDatabase, historyDatabase } from './database/history.ts';
+import { historyDatabase } from './database/history.ts';
 import { Ledger } from './workflows/ledger.ts';
 import { type OwnDatabase, ownDatabase } from './database/own-database.ts';
 import { type Answer, type Endpoint, type Receiver, startReceiver } from './receiver.ts';
@@ -89,40 +89,21 @@ async function startOwn({ settings = {}, workers = [], servers }: OwnOptions): P
 export const useOrganization = (on?: () => Parameters<typeof createOrganization>[0]): TestOrganization =>
   useMade('an organization', () => createOrganization(on?.()));
 
-export const useReceiver = (): Receiver => useMade('a receiver', startReceiver, (receiver) => receiver.close());
+export const useReceiver = (): Receiver => useStarted(startReceiver);
 
 /** A process of its own. */
 export const useService = (...process: Parameters<typeof startService>): Service =>
-  useMade(
-    `the ${process[0]}`,
-    () => startService(...process),
-    (service) => service.stop(),
-  );
+  useStarted(() => startService(...process));
 
 /** A migrated database of its own, on the server of the stack. */
 export const useDatabase = (...named: Parameters<typeof ownDatabase>): { database: OwnDatabase; pool: Pool } =>
-  withPool(
-    useMade(
-      'a database',
-      () => ownDatabase(...named),
-      (database) => database.close(),
-    ),
-  );
+  withPool(useStarted(() => ownDatabase(...named)));
 
 /** The same with partitions for days of history. */
-export const useHistoryDatabase = (days: number): { database: HistoryDatabase; pool: Pool } =>
-  withPool(
-    useMade(
-      'a database',
-      () => historyDatabase(days),
-      (database) => database.close(),
-    ),
-  );
+export const useHistoryDatabase = (days: number): { database: OwnDatabase; pool: Pool } =>
+  withPool(useStarted(() => historyDatabase(days)));
 
-const withPool = <Database extends { pool: Pool }>(database: Database) => ({
-  database,
-  pool: late(() => database.pool),
-});
+const withPool = (database: OwnDatabase) => ({ database, pool: late(() => database.pool) });
 
 /** What is stopped or closed after the tests. */
 export const useStarted = <Made extends { stop(): Promise<unknown> } | { close(): Promise<unknown> }>(

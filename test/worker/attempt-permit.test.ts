@@ -6,16 +6,13 @@ import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
+import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { insertDelivery } from '../db/fixtures.ts';
 
 describe('the place of a retry', () => {
   const { database } = useDatabase('attempt_place');
-  let sourceId: string;
-  before(async () => {
-    ({ sourceId } = await insertSource(database.pool));
-  });
+  const source = useMade('a source', () => insertSource(database.pool));
   afterEach(() => emptyOutbox(database.pool));
 
   function worker() {
@@ -34,7 +31,7 @@ describe('the place of a retry', () => {
     const row = await queueDelivery(database.pool, undefined, 'waiting');
     const { deliveryId: id, organizationId, eventId: event_id, destinationId: destination_id } = row;
     const columns = { id, event_id, destination_id, status: 'retrying', attempt_count: 1 };
-    await insertDelivery(database.pool, { organizationId, sourceId }, columns);
+    await insertDelivery(database.pool, { ...source, organizationId }, columns);
     return row;
   }
 

@@ -32,9 +32,7 @@ describe('first attempts of the express lane', () => {
   let attempts: number;
   let asked: AttemptRequest | undefined;
   let starts: number;
-  before(async () => {
-    shareConnections(pool, 1);
-  });
+  before(() => shareConnections(pool, 1));
   beforeEach(() => {
     [attempts, starts] = [0, 0];
     duringAttempt = async () => {};

@@ -6,6 +6,7 @@ import { type HistoryOwner, makeOwner } from '../support/database/history.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { removePayload } from '../support/rows.ts';
 import { until } from '../support/until.ts';
+import { useEach } from '../support/use-hookyard.ts';
 import { useAttempts } from '../support/workflows/attempts.ts';
 import { execute, selectValue } from '../support/database/sql.ts';
 
@@ -13,11 +14,8 @@ const LARGE = 100_000;
 
 describe('large payloads of attempts', () => {
   const { database, pool, receiver, worker: workerWith, delivery: deliveryTo } = useAttempts();
-  let greedy: HistoryOwner;
-  let other: HistoryOwner;
-  beforeEach(async () => {
-    [greedy, other] = [await makeOwner(database.pool, 1, 1), await makeOwner(database.pool, 1, 1)];
-  });
+  const greedy = useEach(() => makeOwner(database.pool, 1, 1));
+  const other = useEach(() => makeOwner(database.pool, 1, 1));
 
   /** What a worker process has, and the payloads that it has loaded. */
   function worker(limit: number, waitMs: number) {

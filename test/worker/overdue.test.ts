@@ -13,19 +13,16 @@ import { queueDelivery } from '../support/database/outbox.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { until } from '../support/until.ts';
-import { useDatabase, useStarted } from '../support/use-hookyard.ts';
+import { useDatabase, useMade, useStarted } from '../support/use-hookyard.ts';
 import { failed, inQueue, startScriptedWorker } from '../support/workflows/scripted-attempts.ts';
 import { insertDelivery } from '../db/fixtures.ts';
 
 describe('deliveries that a relay has not heard of', () => {
   const { database } = useDatabase('overdue');
   const worker = useStarted(() => startScriptedWorker('test-overdue'));
-  let sourceId: string;
+  const source = useMade('a source', () => insertSource(database.pool));
   let now = 0;
   const inFlight = new InFlight({ total: 10, concurrency: new DestinationConcurrency(5) }, { now: () => now });
-  before(async () => {
-    ({ sourceId } = await insertSource(database.pool));
-  });
 
   const queue = (deliveryId: string, resume: Resume | null = null) => queueDelivery(database.pool, deliveryId, resume);
 
@@ -34,7 +31,7 @@ describe('deliveries that a relay has not heard of', () => {
     const row = await queue(deliveryId, 'waiting');
     const { organizationId, eventId: event_id, destinationId: destination_id } = row;
     const columns = { id: deliveryId, event_id, destination_id, status: 'retrying', attempt_count: 1 };
-    await insertDelivery(database.pool, { organizationId, sourceId }, columns);
+    await insertDelivery(database.pool, { ...source, organizationId }, columns);
     inFlight.add(row);
     return row;
   }

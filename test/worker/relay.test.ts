@@ -20,7 +20,7 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { until } from '../support/until.ts';
-import { useDatabase, usePool } from '../support/use-hookyard.ts';
+import { useDatabase, useMade, usePool } from '../support/use-hookyard.ts';
 import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { emptyOutbox } from '../support/rows.ts';
 import { insertDestination, insertRoute } from '../db/fixtures.ts';
@@ -40,10 +40,7 @@ interface Way extends Owner {
 describe('a relay', () => {
   const { database } = useDatabase('relay');
   const hotPool = usePool(database, { statementTimeoutMs: 1000, hotPath: true });
-  let owner: Owner;
-  before(async () => {
-    owner = await insertSource(database.pool);
-  });
+  const owner: Owner = useMade('a source', () => insertSource(database.pool));
 
   let atEnd: (() => Promise<unknown>)[];
   /** Deliveries whose first attempts were made, in their order. */

@@ -4,20 +4,18 @@ import { recordAttempt } from '../../activities/attempt/outcomes.ts';
 import type { UnrecordedAttempt } from '../../activities/types.ts';
 import { ownWords } from '../../core/text/error-summary.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { firstRoute, type HistoryOwner, makeOwner } from '../support/database/history.ts';
+import { firstRoute, makeOwner } from '../support/database/history.ts';
 import type { Answer } from '../support/receiver.ts';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
+import { useEach } from '../support/use-hookyard.ts';
 import { useAttempts } from '../support/workflows/attempts.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
 
 describe('an attempt whose result the database does not take', () => {
   const { database, receiver, worker, delivery: deliveryTo } = useAttempts();
-  let owner: HistoryOwner;
+  const owner = useEach(() => makeOwner(database.pool, 1, 1));
   let refused = 0;
-  beforeEach(async () => {
-    owner = await makeOwner(database.pool, 1, 1);
-  });
 
   /** A delivery, its first attempt, and where that goes. */
   async function delivery(...answers: Answer[]) {

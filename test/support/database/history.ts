@@ -4,13 +4,12 @@ import { latencyClass } from '../../../core/metrics/latency-classes.ts';
 import { newId, shardOf } from '../../../core/text/ids.ts';
 import { type AttemptResult, recordResults } from '../../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../../db/hot-path/store-events.ts';
-import { ensurePartitions } from '../../../db/sql/partitions.ts';
-import { createPool, type Pool } from '../../../db/connections/pool.ts';
+import { DAY_MS, ensurePartitions } from '../../../db/sql/partitions.ts';
+import type { Pool } from '../../../db/connections/pool.ts';
+import { insertRoute } from '../../db/fixtures.ts';
 import { routedEvent } from './new-events.ts';
-import { createMigratedDatabase } from './own-database.ts';
+import { type OwnDatabase, ownDatabase } from './own-database.ts';
 import { execute } from './sql.ts';
-
-const DAY_MS = 86_400_000;
 
 /** An organization with sources, each with one route to some destinations. */
 export interface HistoryOwner {
@@ -18,25 +17,11 @@ export interface HistoryOwner {
   routes: { id: string; sourceId: string; destinationIds: string[]; failoverId: string }[];
 }
 
-export interface HistoryDatabase {
-  pool: Pool;
-  databaseUrl: string;
-  close(): Promise<void>;
-}
-
 /** A migrated database with partitions for the last `days` days, in which nothing is merged. */
-export async function historyDatabase(days: number): Promise<HistoryDatabase> {
-  const { databaseUrl, drop } = await createMigratedDatabase(`history_${newId('req').slice(-10)}`);
-  const pool = createPool(databaseUrl, { max: 6, statementTimeoutMs: 20_000, onError: () => {} });
-  for (let day = 0; day <= days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
-  return {
-    pool,
-    databaseUrl,
-    async close() {
-      await pool.end();
-      await drop();
-    },
-  };
+export async function historyDatabase(days: number): Promise<OwnDatabase> {
+  const database = await ownDatabase('history', { connections: 6 });
+  for (let day = 0; day <= days; day += 1) await ensurePartitions(database.pool, Date.now() - day * DAY_MS);
+  return database;
 }
 
 export async function makeOwner(pool: Pool, sources: number, destinations: number): Promise<HistoryOwner> {
@@ -44,7 +29,7 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
   const { organizationId } = owner;
   await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $1, $1, 'pro')`, [organizationId]);
   for (let n = 0; n < sources; n += 1) {
-    const [sourceId, routeId] = [newId('src'), newId('rte')];
+    const sourceId = newId('src');
     const ids = Array.from({ length: destinations + 1 }, () => newId('dst'));
     const destinationIds = ids.slice(1);
     await execute(pool)`insert into sources (id, organization_id, name, slug)
@@ -53,9 +38,8 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
       insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
       select id, ${organizationId}, id, id, 'http', 'https://receiver.example/', 'POST', 'none', 30000, '{}'
       from unnest(${ids}::text[]) as id`;
-    await execute(pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
-      values (${routeId}, ${organizationId}, ${routeId}, ${sourceId}, ${destinationIds})`;
-    owner.routes.push({ id: routeId, sourceId, destinationIds, failoverId: ids[0] ?? '' });
+    const id = await insertRoute(pool, { organizationId, sourceId }, destinationIds);
+    owner.routes.push({ id, sourceId, destinationIds, failoverId: ids[0] ?? '' });
   }
   return owner;
 }

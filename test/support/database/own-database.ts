@@ -1,11 +1,9 @@
 // A database for one test file, beside the one that all share: no worker does what its tests do.
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../core/text/ids.ts';
-import { migrate } from '../../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../../db/connections/pool.ts';
-import { grantRuntime, grantTenant } from '../../../db/schema/roles.ts';
-import { TENANT_ROLE } from '../../../local/postgres/roles.ts';
 import { asServices, stackAddresses } from '../stack.ts';
+import { makeTables } from './make-tables.ts';
 import { execute } from './sql.ts';
 
 const STATEMENT_TIMEOUT_MS = 20_000;
@@ -34,11 +32,7 @@ export async function ownDatabase(
 ): Promise<OwnDatabase> {
   const { databaseUrl, drop } = await createMigratedDatabase(`${name}_${randomBytes(4).toString('hex')}`);
   const { connections = 4, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const pool = createPool(databaseUrl, {
-    max: connections,
-    statementTimeoutMs,
-    onError: () => {},
-  });
+  const pool = createPool(databaseUrl, { max: connections, statementTimeoutMs, onError: () => {} });
   return {
     pool,
     databaseUrl,
@@ -84,11 +78,7 @@ export async function makeTemplate(beside: string, runtimeRole: string): Promise
   const { rows } = await administer(beside, `select from pg_database where datname = '${TEMPLATE}'`);
   if (rows.length > 0) return TEMPLATE;
   const { databaseUrl } = await createDatabase(TEMPLATE, beside);
-  await migrate(databaseUrl);
-  const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
-  await grantRuntime(pool, runtimeRole);
-  await grantTenant(pool, TENANT_ROLE);
-  await pool.end();
+  await makeTables(databaseUrl, runtimeRole);
   return TEMPLATE;
 }
 

@@ -9,6 +9,8 @@ import {
 } from '../../../db/replay/event-replays.ts';
 import type { EventFilter } from '../../../db/history/events.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
+import { insertDestination, insertRoute } from '../../db/fixtures.ts';
+import { addOwner } from './new-events.ts';
 import { ownDatabase } from './own-database.ts';
 import { execute, selectColumn } from './sql.ts';
 
@@ -48,19 +50,10 @@ export class ReplayDatabase {
 
   /** From now on all is about a new organization, with a source, a destination and a route between them. */
   async renew(): Promise<void> {
-    const ids = [newId('org'), newId('src'), newId('dst'), newId('rte')] as const;
-    const [organizationId, sourceId, destinationId, routeId] = ids;
-    Object.assign(this, { organizationId, sourceId, destinationId, routeId });
-    await execute(this.pool)`insert into organizations (id, slug, name, plan)
-      values (${organizationId}, ${organizationId}, 'Test', 'business')`;
-    await execute(this.pool)`insert into sources (id, organization_id, name, slug)
-      values (${sourceId}, ${organizationId}, 'Orders', ${sourceId})`;
-    await execute(this.pool)`
-      insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-      values (${destinationId}, ${organizationId}, 'CRM', ${destinationId}, 'http', 'https://receiver.example/', 'POST',
-      'none', 1000, '{}')`;
-    await execute(this.pool)`insert into routes (id, organization_id, name, source_id, destination_ids)
-      values (${routeId}, ${organizationId}, 'Orders to CRM', ${sourceId}, array[${destinationId}])`;
+    const owner = await addOwner(this.pool);
+    const destinationId = await insertDestination(this.pool, owner.organizationId);
+    const routeId = await insertRoute(this.pool, owner, [destinationId]);
+    Object.assign(this, { ...owner, destinationId, routeId });
   }
 
   /** Stores events without deliveries, in the order of time; @returns their ids */

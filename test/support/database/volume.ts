@@ -1,7 +1,7 @@
 // Rows by the hundred thousand, in one statement a table: what housekeeping finds after months.
-import { newId } from '../../../core/text/ids.ts';
 import { DAY_MS, ensurePartitions } from '../../../db/sql/partitions.ts';
 import { inTransaction, type Pool } from '../../../db/connections/pool.ts';
+import { insertDestination } from '../../db/fixtures.ts';
 import { insertSource } from './own-database.ts';
 import { execute } from './sql.ts';
 
@@ -45,23 +45,13 @@ from second cross join generate_series(0, ($5::int - 1) / 100) n`;
  */
 export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, openEvery: number): Promise<Volume> {
   const { organizationId, sourceId } = await insertSource(pool);
-  const destinationId = newId('dst');
+  const destinationId = await insertDestination(pool, organizationId);
   const from = (Math.floor(Date.now() / DAY_MS) - daysAgo) * DAY_MS + 7 * HOUR_MS;
   await ensurePartitions(pool, from);
-  await execute(pool)`
-    insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-    values (${destinationId}, ${organizationId}, ${destinationId}, ${destinationId}, 'http',
-    'https://receiver.example/', 'POST', 'none', 1000, '{}')`;
   await inTransaction(pool, async (db) => {
     await db.query(`select set_config('statement_timeout', '0', true)`);
-    await db.query(FILL, [
-      from,
-      organizationId,
-      sourceId,
-      destinationId,
-      Math.max(1, Math.round(deliveries / SECONDS)),
-      openEvery,
-    ]);
+    const perSecond = Math.max(1, Math.round(deliveries / SECONDS));
+    await db.query(FILL, [from, organizationId, sourceId, destinationId, perSecond, openEvery]);
     // Only their workflows continue the open ones.
     await execute(db)`insert into retrying_deliveries select id, organization_id, destination_id from deliveries
       where status = 'pending'`;
