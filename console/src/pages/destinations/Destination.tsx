@@ -155,8 +155,8 @@ function Actions({ destination }: { destination: Destination }) {
           <p>
             This cancels{' '}
             <Count list="listDeliveries" input={{ destinationId: id, status: [...OPEN] }} one="open delivery" /> and
-            removes the destination from <Count list="listRoutes" input={{ destinationId: id }} one="route" />, and
-            wherever it is a failover destination. The delivery history is kept.
+            removes the destination from <Count list="listRoutes" input={{ destinationId: id }} one="route" /> and from
+            the failover destinations of all routes. The delivery history is kept.
           </p>
         }
         more={{

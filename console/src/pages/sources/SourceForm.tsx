@@ -146,7 +146,7 @@ const suggestedKey = (provider: Provider | undefined): Key => {
 };
 
 const SECRETS: Partial<Record<Config['type'], [label: string, help: string]>> = {
-  public_key: ['Public key', 'PEM or base64.'],
+  public_key: ['Public key', 'PEM or base64; Ed25519 keys also in hex.'],
   basic: ['Username and password', 'Separated by a colon.'],
   header_token: ['Token', ''],
   query_token: ['Token', ''],
