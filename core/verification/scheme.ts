@@ -177,7 +177,7 @@ export interface SignedTime {
 const TIMES: Readonly<Record<TimeUnit, { form: RegExp; is: string }>> = {
   s: { form: /^\d{1,12}$/, is: 'a number' },
   ms: { form: /^\d{1,15}$/, is: 'a number' },
-  rfc3339: { form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, is: 'a time' },
+  rfc3339: { form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, is: 'an RFC 3339 time' },
 };
 
 /** What is wrong with a signed time; null when it is at most so many seconds ago or ahead. */
