@@ -50,7 +50,7 @@ export const destinationExchangeOperations: Operation[] = [
       description: 'The export file, with one record per line.',
       schema: z.object({ ...envelope, destinations: z.array(destinationFileItem) }),
       headers: {
-        'Cache-Control': text('no-store', 'Present if the file contains credentials.').optional(),
+        'Cache-Control': text('no-store', 'Present if `includeSensitive` is true.').optional(),
       },
     },
     async run(ctx, deps, { query: { ids, includeSensitive = false } }) {

@@ -21,7 +21,7 @@ export function addListen(program: Command): void {
       collect,
     )
     .option('--event-type <type>', 'Receive only this event type, as the provider names it; repeatable', collect)
-    .option('--path <path>', 'Receive only webhooks to this path below the ingest URL')
+    .option('--path <path>', 'Receive only webhooks to this path below the ingest URL, and to paths below it')
     .option(
       '--from <time>',
       'Start with the events since this time: ISO 8601, or how long ago (for example 30m, 1h or 7d)',

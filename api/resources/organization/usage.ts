@@ -44,7 +44,6 @@ const day = component('DayOfUse', {
 const dayParam = withExample(
   z.string({ error: 'must be set only once' }).refine((value) => isDay(value), 'must be a day such as 2026-11-21'),
   '2026-11-21',
-  'A day (UTC), such as 2026-11-21.',
 ).optional();
 export const usageOperations: Operation[] = [
   operation('getUsage', 'get', '/api/organization/usage', {
@@ -86,7 +85,10 @@ export const usageOperations: Operation[] = [
     tag: 'Usage',
     summary: 'List daily usage',
     description: `Days without usage are omitted. \`Accept: text/csv\` returns CSV. Returns up to ${MAX_DAYS} days, by default the last ${DEFAULT_DAYS}.`,
-    query: z.object({ from: dayParam, to: dayParam }),
+    query: z.object({
+      from: dayParam.describe(`The first day (UTC). Defaults to ${DEFAULT_DAYS - 1} days before \`to\`.`),
+      to: dayParam.describe('The last day (UTC). Defaults to today.'),
+    }),
     answer: {
       description: 'The days, oldest first.',
       content: {

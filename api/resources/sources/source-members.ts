@@ -160,7 +160,7 @@ const lastHandshake = z
     ).nullable(),
   })
   .nullable()
-  .describe("The sender's last handshake.");
+  .describe("The sender's last handshake. Null if none.");
 
 /**
  * Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are

@@ -101,7 +101,7 @@ export const listDeliveries = listTool<Delivery>({
 export const listSources = listTool<Source>({
   ...{ operation: 'listSources', one: 'source', title: 'List sources' },
   description:
-    'Lists sources, which receive webhooks. For each source, shows its ingest URL and provider, whether it is enabled, when its last webhook arrived ' +
+    'Lists sources, which receive webhooks. For each source, shows its ingest URL and provider, whether it is enabled, when its last event was received ' +
     'and how many webhooks it refused in the last 24 hours, by cause (signature: the signature is missing or does not match the secret).',
   async item(source, client) {
     const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
