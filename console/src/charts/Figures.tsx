@@ -15,20 +15,7 @@ const CLOCK_MS = 60_000;
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
 
-type Member =
-  | 'events'
-  | 'filtered'
-  | 'delivered'
-  | 'failed'
-  | 'failedOver'
-  | 'notSent'
-  | 'refused'
-  | 'avgLatency'
-  | 'p50'
-  | 'p95'
-  | 'p99';
-
-const MEMBERS: Record<Member, [label: string, color: string]> = {
+const MEMBERS = {
   events: ['events', '--series-1'],
   filtered: ['filtered out', '--series-5'],
   delivered: ['delivered', '--series-2'],
@@ -40,7 +27,8 @@ const MEMBERS: Record<Member, [label: string, color: string]> = {
   p50: ['p50', '--series-1'],
   p95: ['p95', '--series-4'],
   p99: ['p99', '--series-3'],
-};
+} as const;
+type Member = keyof typeof MEMBERS;
 
 /**
  * Where a range begins, at a whole step, of which some has passed by the clock of the API.
