@@ -92,17 +92,11 @@ export function durationText(ms: number): string {
   return seconds < 172_800 ? `${(seconds / 3600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} d`;
 }
 
-const AGO: [unit: string, ms: number][] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1000],
-];
 /** `in 3 min`, `5 s ago`, `just now` */
 export function fromNowText(time: string, nowMs: number): string {
   const ms = new Date(time).getTime() - nowMs;
-  const [unit, size] = AGO.find(([, each]) => Math.abs(ms) >= each) ?? ['', 0];
-  if (size === 0) return 'just now';
+  if (Math.abs(ms) < 1000) return 'just now';
+  const [unit, size] = Object.entries(EXACT.ms).find(([, each]) => Math.abs(ms) >= each) ?? ['s', 1000];
   return ms > 0 ? `in ${Math.round(ms / size)} ${unit}` : `${Math.floor(-ms / size)} ${unit} ago`;
 }
 
