@@ -1,5 +1,5 @@
 // Where in a JSON text something is: the line of what a JSON pointer (RFC 6901) leads to.
-import { KIND, type Nodes, scan } from './payload/scan.ts';
+import { KIND, type Nodes, scan, stringEnd } from './payload/scan.ts';
 
 /** The line, from 1 on; of the innermost thing that is there. */
 export function lineOfPointer(text: string, pointer: string): number {
@@ -25,8 +25,4 @@ function memberAt(text: string, nodes: Nodes, parent: number, name: string): num
 }
 
 /** A key, which begins behind its quote. */
-function keyAt(text: string, start: number): string {
-  let end = start;
-  while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
-  return JSON.parse(text.slice(start - 1, end + 1)) as string;
-}
+const keyAt = (text: string, start: number) => JSON.parse(text.slice(start - 1, stringEnd(text, start))) as string;

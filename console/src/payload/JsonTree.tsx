@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { ChevronDownIcon, ChevronRightIcon } from '../components/icons.tsx';
 import { plain, plural, shortened } from '../format.ts';
 import { Lines, MOST_LINES } from './Lines.tsx';
-import { KIND, type Nodes, seenNodes } from './scan.ts';
+import { KIND, type Nodes, seenNodes, stringEnd } from './scan.ts';
 
 const OPEN_LEVELS = 2;
 const OPEN_MEMBERS = 200;
@@ -60,7 +60,7 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
   const isGroup = kind <= KIND.array;
   const size = nodes.size[index] ?? 0;
   const opened = isGroup && size > 0 && isOpen(index);
-  const name = key > 0 ? plain(shortened(keyAt(text, key), MOST_CHARACTERS)) : null;
+  const name = key > 0 ? plain(shortened(text.slice(key, stringEnd(text, key) - 1), MOST_CHARACTERS)) : null;
   const indent = Math.min(depth, MOST_INDENT) * INDENT_PX;
   return (
     <div style={{ paddingLeft: indent, minWidth: indent + LEAST_TEXT_PX }}>
@@ -95,11 +95,4 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
       )}
     </div>
   );
-}
-
-/** A key as it was written, without its quotes. */
-function keyAt(text: string, start: number): string {
-  let end = start;
-  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
-  return text.slice(start, end);
 }

@@ -23,7 +23,7 @@ export interface Nodes {
 const ENDS = new Set([' ', '\n', '\r', '\t', ',', ']', '}', undefined]);
 
 /** Behind the quote that ends a string. */
-function stringEnd(text: string, start: number): number {
+export function stringEnd(text: string, start: number): number {
   let at = start;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at + 1;
