@@ -1,6 +1,7 @@
 // An action on many deliveries: on chosen ones one by one, on all that match a filter in steps of the API.
 import { call, HookyardError, type Input } from './client.ts';
 import { told } from './errors.ts';
+import { pause } from './pause.ts';
 
 export type BulkAction = 'retry' | 'replay' | 'cancel';
 type Filters = Omit<Input<'actOnDeliveries'>['body'], 'action' | 'cursor' | 'limit' | 'dryRun'>;
@@ -90,7 +91,7 @@ async function steps(
   const progress: BulkProgress = { phase: 'running', total, done: 0, refused: new Map(), problem: null };
   let due = performance.now();
   for (;;) {
-    await pauseUntil(due, signal);
+    await pause(due - performance.now(), signal);
     if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
     try {
       const seconds = await step(progress);
@@ -102,20 +103,4 @@ async function steps(
     }
     tell({ ...progress });
   }
-}
-
-function pauseUntil(at: number, signal: AbortSignal): Promise<void> {
-  const ms = at - performance.now();
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

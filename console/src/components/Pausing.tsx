@@ -7,6 +7,7 @@ import type { CircuitStatus, Route } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
+import { pause } from '../api/pause.ts';
 import { AGAIN_MS, ask, askAgain, queryClient, useAsk } from '../api/queries.ts';
 import { durationText, plain, plural, sentence, timeText, type Total, totalText, zoneName } from '../format.ts';
 import { Time, useNow, useZone } from '../zone.tsx';
@@ -226,10 +227,7 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
       openedAt = status?.openedAt ?? openedAt;
       if (!isClosed) held = waiting?.pagination ?? held;
     }
-    if (!shown.aborted)
-      await new Promise((resolve) => {
-        AbortSignal.any([shown, AbortSignal.timeout(AGAIN_MS / 2)]).addEventListener('abort', resolve);
-      });
+    await pause(AGAIN_MS / 2, shown);
   }
 }
 

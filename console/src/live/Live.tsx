@@ -7,6 +7,7 @@ import { Button } from '@mantine/core';
 import { useDocumentVisibility } from '@mantine/hooks';
 import { PauseIcon, PlayIcon } from '../components/icons.tsx';
 import { useEffect, useState } from 'react';
+import { pause } from '../api/pause.ts';
 import { queryClient } from '../api/queries.ts';
 import { Dot, type Tone } from '../components/ui.tsx';
 import { timeText, zoneName } from '../format.ts';
@@ -179,15 +180,4 @@ function stateOf(error: unknown): LiveState {
   if (error.code === 'TIMEOUT')
     return { is: 'asking', why: 'A proxy between this browser and the API may be buffering the live stream' };
   return { is: 'asking', why: error.message };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
-  });
 }
