@@ -4,11 +4,10 @@ import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
 import { WATCH_MS } from '../api/queries.ts';
 import { countText, plural } from '../format.ts';
-import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
+import { OPEN, STATUS_NAMES } from '../words/deliveries.ts';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
 
-const OPEN = STATUS_NAMES.filter(isOpen);
 const FAILED_OVER = STATUS_NAMES.filter((status) => status === 'failed_over');
 const FAILED = STATUS_NAMES.filter((status) => ![...OPEN, 'delivered', ...FAILED_OVER].includes(status));
 

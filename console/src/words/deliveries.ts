@@ -30,4 +30,5 @@ export const waitingText = ({ orderKey, routeId }: Pick<Delivery, 'orderKey' | '
   `Waiting for an earlier event ${orderKey === routeId ? 'on the route' : `with the key ${plain(orderKey ?? '')}`}`;
 
 /** Those that have not ended. */
-export const isOpen = (status: Status): boolean => ['pending', 'retrying', 'circuit_open'].includes(status);
+export const OPEN: Status[] = ['pending', 'retrying', 'circuit_open'];
+export const isOpen = (status: Status): boolean => OPEN.includes(status);

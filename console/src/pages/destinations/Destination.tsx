@@ -14,6 +14,7 @@ import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
+import { OPEN } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
 import { NotReplayed } from '../deliveries/ReplayFailed.tsx';
 import { Batches } from './Batches.tsx';
@@ -138,8 +139,6 @@ function Stored({ of }: { of: Destination }) {
   );
 }
 
-const OPEN = ['pending', 'retrying', 'circuit_open'] as const;
-
 function Actions({ destination }: { destination: Destination }) {
   const { id } = destination;
   const isSigned = destination.type === 'http' && destination.signingSecret !== null;
@@ -153,10 +152,9 @@ function Actions({ destination }: { destination: Destination }) {
         enabling={<p>New events will be delivered. You can replay skipped deliveries.</p>}
         deleting={
           <p>
-            This cancels{' '}
-            <Count list="listDeliveries" input={{ destinationId: id, status: [...OPEN] }} one="open delivery" /> and
-            removes the destination from <Count list="listRoutes" input={{ destinationId: id }} one="route" /> and from
-            the failover destinations of all routes. The delivery history is kept.
+            This cancels <Count list="listDeliveries" input={{ destinationId: id, status: OPEN }} one="open delivery" />{' '}
+            and removes the destination from <Count list="listRoutes" input={{ destinationId: id }} one="route" /> and
+            from the failover destinations of all routes. The delivery history is kept.
           </p>
         }
         more={{

@@ -7,10 +7,9 @@ import { beginOf, STEPS } from '../../charts/Figures.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { countText, durationText, fromNowText, percentText, plain, totalText } from '../../format.ts';
 import type { RangeName } from '../../search.ts';
+import { OPEN } from '../../words/deliveries.ts';
 import { useNow } from '../../zone.tsx';
 import { useWaiting } from './Attention.tsx';
-
-const WAITING = ['pending', 'retrying', 'circuit_open'] as const;
 
 type Point = Metrics['series'][number]['points'][number];
 const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
@@ -133,12 +132,12 @@ function Latency({ range }: { range: RangeName }) {
 }
 
 function Waiting() {
-  const all = useAsk('listDeliveries', { status: [...WAITING], pageSize: 1 }, { every: AGAIN_MS });
+  const all = useAsk('listDeliveries', { status: OPEN, pageSize: 1 }, { every: AGAIN_MS });
   const { total, totalIsExact = true } = all.data?.pagination ?? { total: 0, totalIsExact: false };
   // The oldest is the last of the list, whose newest come first.
   const last = useAsk(
     'listDeliveries',
-    { status: [...WAITING], page: total, pageSize: 1 },
+    { status: OPEN, page: total, pageSize: 1 },
     { enabled: totalIsExact && total > 0, keep: true },
   );
   const held = useWaiting('circuit_open').data?.pagination;
@@ -149,7 +148,7 @@ function Waiting() {
     <Stat
       title="Deliveries waiting"
       to="/deliveries"
-      search={{ status: WAITING.join(','), range: 'all' }}
+      search={{ status: OPEN.join(','), range: 'all' }}
       value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
       note={
         <>
