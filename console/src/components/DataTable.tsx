@@ -3,6 +3,7 @@ import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
 import { CheckIcon, ColumnsIcon } from './icons.tsx';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, totalText } from '../format.ts';
+import { Link } from '@tanstack/react-router';
 import { isTyping } from '../shell/typing.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
@@ -29,6 +30,20 @@ export const nameColumn = <Row extends { id: string; name: string }>(): Column<R
   title: 'Name',
   value: ({ name }) => name,
   cell: ({ id, name }) => <Name id={id} name={name} />,
+});
+
+/** The first column of lists of records without a name: when each began. */
+export const beginColumn = <Row extends { id: string }>(
+  title: string,
+  path: string,
+  value: (row: Row) => string,
+): Column<Row> => ({
+  ...{ title, value },
+  cell: (row) => (
+    <Link to={`${path}/${row.id}`}>
+      <Time at={value(row)} />
+    </Link>
+  ),
 });
 
 const SHOWN = {

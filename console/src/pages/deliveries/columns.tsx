@@ -1,11 +1,10 @@
 // The columns of lists of deliveries.
 import { Link } from '@tanstack/react-router';
 import type { Delivery } from '@hookyard/client';
-import type { Column } from '../../components/DataTable.tsx';
+import { beginColumn, type Column } from '../../components/DataTable.tsx';
 import { Status, statusText } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
 import { waitingText } from '../../words/deliveries.ts';
-import { Time } from '../../zone.tsx';
 
 const MOST_ERROR = 160;
 /** A record that was deleted has no name any more. */
@@ -13,15 +12,7 @@ export const nameOf = (record: { id: string; name: string | null } | null): stri
   plain(record?.name ?? record?.id ?? '–');
 
 export const columns: Column<Delivery>[] = [
-  {
-    title: 'Created',
-    value: (one) => one.createdAt,
-    cell: (one) => (
-      <Link to={`/deliveries/${one.id}`}>
-        <Time at={one.createdAt} />
-      </Link>
-    ),
-  },
+  beginColumn('Created', '/deliveries', (one) => one.createdAt),
   {
     title: 'Status',
     value: (one) => one.status,

@@ -2,13 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import type { Event } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
-import type { Column } from '../../components/DataTable.tsx';
+import { beginColumn, type Column } from '../../components/DataTable.tsx';
 import { type Filter, inputOf } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { LiveLine, LiveSwitch, useLive } from '../../live/Live.tsx';
 import { rangeOf, type Search, usePageSearch } from '../../search.ts';
 import { eventState } from '../../words/events.ts';
-import { Time } from '../../zone.tsx';
 
 export const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 const VIEWS = {
@@ -27,15 +26,7 @@ const FILTERS = [
 ] as const satisfies Filter[];
 
 const columns: Column<Event>[] = [
-  {
-    title: 'Received',
-    value: (event) => event.receivedAt,
-    cell: (event) => (
-      <Link to={`/events/${event.id}`}>
-        <Time at={event.receivedAt} />
-      </Link>
-    ),
-  },
+  beginColumn('Received', '/events', (event) => event.receivedAt),
   { title: 'Status', value: eventState, as: 'status' },
   { title: 'Source', value: (event) => event.source.name },
   { title: 'Routed', value: (event) => event.routed, wideOnly: true },

@@ -1,12 +1,11 @@
 // Replays of events by filter: what is under way, how far it is, and what was done.
 import { Progress } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { EventReplay } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { WATCH_MS } from '../../api/queries.ts';
 import { ConfirmedAction } from '../../components/actions.tsx';
-import type { Column } from '../../components/DataTable.tsx';
+import { beginColumn, type Column } from '../../components/DataTable.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
@@ -35,15 +34,7 @@ function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: (id: st
 export function Replays() {
   const { nameOf, problem } = useNames('listSources');
   const columns: Column<EventReplay>[] = [
-    {
-      title: 'Created',
-      value: (replay) => replay.createdAt,
-      cell: (replay) => (
-        <Link to={`/replays/${replay.id}`}>
-          <Time at={replay.createdAt} />
-        </Link>
-      ),
-    },
+    beginColumn('Created', '/replays', (replay) => replay.createdAt),
     { title: 'Status', value: (replay) => replay.status, as: 'status' },
     { title: 'Events', value: (replay) => filterText(replay, nameOf) },
     {
