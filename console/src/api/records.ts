@@ -1,4 +1,5 @@
 // Records with a page and a form, and the operations on them.
+import { pluralOf, sentence } from '../format.ts';
 import type { Name } from './client.ts';
 
 export type RecordKind = 'source' | 'destination' | 'route' | 'alert channel' | 'filter' | 'transform' | 'schema';
@@ -12,5 +13,6 @@ type Verb = 'get' | 'create' | 'update' | 'delete';
 export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind: K) =>
   `${verb}${kind.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())}` as `${V}${Pascal<K>}` & Name;
 
-/** Of the page of the list. */
-export const pathOf = (kind: RecordKind): string => `/${kind.replace(' ', '-')}s`;
+/** Of the page of the list. @param what the records are: `delivery` */
+export const pathOf = (what: string): string => `/${pluralOf(what).replace(' ', '-')}`;
+export const crumbOf = (what: string) => ({ to: pathOf(what), label: sentence(pluralOf(what)) });

@@ -6,7 +6,8 @@ import type { ReactNode } from 'react';
 import type { Input, Name, Output } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
-import { plain } from '../format.ts';
+import { crumbOf } from '../api/records.ts';
+import { plain, sentence } from '../format.ts';
 import { usePageSearch } from '../search.ts';
 import { ExportMenu } from './ExportMenu.tsx';
 import { Loaded } from './Failed.tsx';
@@ -18,11 +19,6 @@ type Gets = {
   [N in Name]: { id: string } extends Input<N> ? (Output<N> extends { id: string } ? N : never) : never;
 }[Name];
 
-interface Crumb {
-  to: string;
-  label: string;
-}
-
 interface Props<N extends Gets> {
   get: N;
   /** What it is asked besides the id. */
@@ -31,11 +27,11 @@ interface Props<N extends Gets> {
   every?: number;
   /** Whether the call of the API can be copied; not where the page copies another one. */
   hasCall?: boolean;
-  crumb: Crumb;
-  /** While it is not there, and where `titleOf` says nothing. */
-  title: string;
+  /** What the record is, in words: its title until the record is there, and where it has no name. */
+  what: string;
   titleOf?: (record: Output<N>) => string;
   status?: (record: Output<N>) => ReactNode;
+  /** By default its description. */
   note?: (record: Output<N>) => ReactNode;
   actions?: (record: Output<N>) => ReactNode;
   /** In the rail. */
@@ -46,18 +42,24 @@ interface Props<N extends Gets> {
   tabs?: (record: Output<N>, again: () => void) => Record<string, ReactNode>;
 }
 
-export function RecordPage<N extends Gets>({ get, title, titleOf, crumb, hasCall = true, ...props }: Props<N>) {
+interface Named {
+  name?: string;
+  description?: string | null;
+}
+
+export function RecordPage<N extends Gets>({ get, what, titleOf, hasCall = true, ...props }: Props<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const input = { id, ...props.input } as Input<N>;
   const answer = useAsk(get, input, { every: props.every ?? AGAIN_MS });
   const record = answer.data;
+  const { name, description } = (record ?? {}) as Named;
   const again = () => void answer.refetch();
   return (
     <Page
-      title={(record && titleOf?.(record)) ?? title}
-      crumb={crumb}
+      title={(record && titleOf?.(record)) ?? (name === undefined ? sentence(what) : plain(name))}
+      crumb={crumbOf(what)}
       status={record && props.status?.(record)}
-      note={record && props.note?.(record)}
+      note={record && (props.note ? props.note(record) : description && plain(description))}
       actions={
         <>
           {hasCall && <ExportMenu call={{ name: get, input } as ApiCall} />}
@@ -122,18 +124,17 @@ function RecordTabs({ of }: { of: Record<string, ReactNode> }) {
 
 interface EditProps<N extends Gets> {
   get: N;
-  title: string;
-  crumb: Crumb;
+  what: string;
   children: (record: Output<N> & { id: string }) => ReactNode;
 }
 
 /** The form is to have the id as its key: it begins with what is stored when it is opened. */
-export function EditPage<N extends Gets>({ get, title, crumb, children }: EditProps<N>) {
+export function EditPage<N extends Gets>({ get, what, children }: EditProps<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const answer = useAsk(get, { id } as Input<N>);
-  const record = answer.data as (Output<N> & { id: string; name?: string }) | undefined;
+  const record = answer.data as (Output<N> & { id: string } & Named) | undefined;
   return (
-    <Page title={record?.name === undefined ? title : `Edit ${plain(record.name)}`} crumb={crumb}>
+    <Page title={`Edit ${record?.name === undefined ? what : plain(record.name)}`} crumb={crumbOf(what)}>
       <Loaded answer={{ ...answer, data: record }}>{children}</Loaded>
     </Page>
   );

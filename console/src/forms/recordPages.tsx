@@ -3,11 +3,10 @@ import { Modal } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
-import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
+import { crumbOf, operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { Page } from '../components/Page.tsx';
 import { EditPage } from '../components/RecordPage.tsx';
 import { Card, type Fact, Facts } from '../components/ui.tsx';
-import { sentence } from '../format.ts';
 import { FormFrame } from './FormFrame.tsx';
 import { type Entry, errorsBeside, factsOf, Fields } from './fields.tsx';
 import { bodyOf, startOf, type ValuesOf, valuesOf } from './members.ts';
@@ -51,7 +50,6 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
   const { what, members, useStart = () => ({}), useEntries } = kind;
   const path = pathOf(what);
   const get = operationOf('get', what);
-  const crumb = { to: path, label: `${sentence(what)}s` };
 
   interface FormProps {
     stored?: Saved;
@@ -84,7 +82,7 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
 
   return {
     New: () => (
-      <Page title={`New ${what}`} crumb={crumb}>
+      <Page title={`New ${what}`} crumb={crumbOf(what)}>
         <Form start={{ ...startOf(members), ...useStart() }} />
       </Page>
     ),
@@ -95,7 +93,7 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
       </Modal>
     ),
     Edit: () => (
-      <EditPage get={get} title={`Edit ${what}`} crumb={crumb}>
+      <EditPage get={get} what={what}>
         {(record) => {
           const stored = record as unknown as Saved;
           return <Form key={stored.id} stored={stored} start={valuesOf(members, stored)} />;

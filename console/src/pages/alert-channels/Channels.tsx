@@ -55,9 +55,7 @@ export function ChannelPage() {
   return (
     <RecordPage
       get="getAlertChannel"
-      crumb={{ to: '/alert-channels', label: 'Alert channels' }}
-      title="Alert channel"
-      titleOf={({ name }) => plain(name)}
+      what="alert channel"
       status={(channel) => <Status of={stateOf(channel)} />}
       actions={(channel) => mayWrite && <Actions channel={channel} />}
       facts={(channel) => [

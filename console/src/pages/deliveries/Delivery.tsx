@@ -30,8 +30,7 @@ export function DeliveryPage() {
     <RecordPage
       get="getDelivery"
       every={WATCH_MS}
-      crumb={{ to: '/deliveries', label: 'Deliveries' }}
-      title="Delivery"
+      what="delivery"
       status={({ status, waitsFor }) => <Status of={waitsFor === null ? status : 'waiting'} />}
       note={({ destination, createdAt }) => (
         <>

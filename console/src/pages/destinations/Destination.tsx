@@ -33,11 +33,8 @@ export function DestinationPage() {
   return (
     <RecordPage
       get="getDestination"
-      crumb={{ to: '/destinations', label: 'Destinations' }}
-      title="Destination"
-      titleOf={({ name }) => plain(name)}
+      what="destination"
       status={(destination) => <Status of={stateOf(destination)} />}
-      note={({ description }) => description && plain(description)}
       actions={(destination) => mayWrite && <Actions destination={destination} />}
       facts={(destination) => [
         ['Type', TYPES[destination.type]],

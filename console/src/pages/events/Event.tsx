@@ -33,8 +33,7 @@ export function EventPage() {
       input={{ includeDeliveries: true }}
       every={WATCH_MS}
       hasCall={false}
-      crumb={{ to: '/events', label: 'Events' }}
-      title="Event"
+      what="event"
       status={(event) => <Status of={eventState(event)} />}
       note={({ source, receivedAt }) => (
         <>

@@ -22,8 +22,7 @@ export function IssuePage() {
   return (
     <RecordPage
       get="getIssue"
-      crumb={{ to: '/issues', label: 'Issues' }}
-      title="Issue"
+      what="issue"
       titleOf={(issue) => plain(titleOf(issue))}
       status={({ state }) => <Status of={state} />}
       note={(issue) => (

@@ -73,8 +73,7 @@ export function ReplayPage() {
     <RecordPage
       get="getEventReplay"
       every={WATCH_MS}
-      crumb={{ to: '/replays', label: 'Replays' }}
-      title="Replay"
+      what="replay"
       status={({ status }) => <Status of={status} />}
       actions={(replay) => mayWrite && !hasEnded(replay) && <Cancel id={replay.id} />}
       facts={(replay) => [

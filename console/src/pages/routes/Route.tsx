@@ -21,11 +21,8 @@ export function RoutePage() {
   return (
     <RecordPage
       get="getRoute"
-      crumb={{ to: '/routes', label: 'Routes' }}
-      title="Route"
-      titleOf={({ name }) => plain(name)}
+      what="route"
       status={(route) => <Status of={stateOf(route)} />}
-      note={({ description }) => description && plain(description)}
       actions={(route) => <Actions route={route} />}
       tabs={(route) => ({
         Overview: <Shown route={route} />,

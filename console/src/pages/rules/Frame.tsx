@@ -6,7 +6,7 @@ import type { Filter, Schema, Transform } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
-import { operationOf, pathOf } from '../../api/records.ts';
+import { crumbOf, operationOf, pathOf } from '../../api/records.ts';
 import { ActionMenu, ConfirmDelete, ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
@@ -18,7 +18,7 @@ import { startOf, type ValuesOf, valuesOf } from '../../forms/members.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
 import { useMembersForm } from '../../forms/recordPages.tsx';
-import { plain, plural, sentence } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 
 interface Records {
@@ -46,7 +46,6 @@ interface Kind<K extends keyof Records, M> {
 export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K, M>) {
   const { what, members } = kind;
   const path = pathOf(what);
-  const crumb = { to: path, label: `${sentence(what)}s` };
 
   function Form({ stored }: { stored?: Records[K] }) {
     const navigate = useNavigate();
@@ -84,16 +83,14 @@ export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K
     const mayWrite = useMay(`${what}s:write`);
     if (id === undefined)
       return (
-        <Page title={`New ${what}`} crumb={crumb}>
+        <Page title={`New ${what}`} crumb={crumbOf(what)}>
           <Form />
         </Page>
       );
     return (
       <RecordPage
         get={operationOf('get', what) as 'getFilter'}
-        crumb={crumb}
-        title={sentence(what)}
-        titleOf={({ name }) => plain(name)}
+        what={what}
         note={(one) => (
           <>
             {'version' in one && `Version ${one.version} · `}

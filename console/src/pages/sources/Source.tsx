@@ -11,7 +11,7 @@ import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, PageLink, Status, stateOf } from '../../components/ui.tsx';
-import { countText, plain } from '../../format.ts';
+import { countText } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
@@ -31,11 +31,8 @@ export function SourcePage() {
   return (
     <RecordPage
       get="getSource"
-      crumb={{ to: '/sources', label: 'Sources' }}
-      title="Source"
-      titleOf={({ name }) => plain(name)}
+      what="source"
       status={(source) => <Status of={stateOf(source)} />}
-      note={({ description }) => description && plain(description)}
       actions={(source) => mayWrite && <Actions source={source} />}
       facts={({ id, ...source }) => [
         ['Verification', verifiedBy(source as Source, providers)],
