@@ -87,6 +87,9 @@ export function useAsk<N extends Name>(
   }) as UseQueryResult<Output<N>>;
 }
 
+/** Something with several steps that somebody begins: whether it is running, and what was wrong the last time. */
+export const useTask = () => useMutation<unknown, unknown, () => Promise<unknown>>({ mutationFn: (work) => work() });
+
 /** An operation that changes something. */
 export function useAct<N extends Name>(name: N) {
   return useMutation<Output<N>, Error, Input<N>>({

@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
-import { askAgain, refetch } from '../api/queries.ts';
+import { askAgain, refetch, useTask } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
@@ -32,11 +32,8 @@ interface ConfirmProps<Result> {
 /** A dialog, open as long as it is on the page. */
 export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Result>) {
   const { title, verb, children, run, said, onDone, onClose, isDestructive } = props;
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { mutate, isPending, error } = useTask();
   const begin = async () => {
-    setRunning(true);
-    setError(null);
     try {
       const result = await run();
       if (said !== undefined) notifications.show({ message: typeof said === 'string' ? said : said(result) });
@@ -44,11 +41,9 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
       onClose();
       void askAgain();
     } catch (problem) {
-      setError(problem);
       // What is behind the dialog is old: its new state can be decided on at once.
       if (problem instanceof HookyardError && problem.status === 412) void refetch();
-    } finally {
-      setRunning(false);
+      throw problem;
     }
   };
   return (
@@ -67,9 +62,9 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
         </Button>
         <Button
           color={isDestructive ? 'red.8' : undefined}
-          loading={isRunning}
+          loading={isPending}
           disabled={!isReady}
-          onClick={() => void begin()}
+          onClick={() => mutate(begin)}
         >
           {verb}
         </Button>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call, fileOf } from '../../api/client.ts';
 import type { ApiCall } from '../../api/curl.ts';
-import { askAgain } from '../../api/queries.ts';
+import { askAgain, useTask } from '../../api/queries.ts';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
@@ -53,19 +53,15 @@ function Export({ kind }: { kind: Kind }) {
   const { organization } = useCaller();
   const maySeeSecrets = useMay('secrets:read');
   const [withSecrets, setWithSecrets] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { mutate, error } = useTask();
   const isDestinations = kind === 'destinations';
   const input = withSecrets ? { includeSensitive: true } : {};
   const asked: ApiCall = isDestinations ? { name: 'exportDestinations', input } : { name: 'exportRoutes', input: {} };
-  const download = async () => {
-    setError(null);
-    try {
+  const download = () =>
+    mutate(async () => {
       const file = isDestinations ? await fileOf('exportDestinations', input) : await fileOf('exportRoutes', {});
       save(file, `${organization.slug}-${kind}.json`);
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+    });
   return (
     <Card title={`Export ${kind}`} actions={<ExportMenu call={asked} />}>
       <Stack gap="sm">
@@ -78,9 +74,9 @@ function Export({ kind }: { kind: Kind }) {
           />
         )}
         <Group>
-          <Button onClick={() => void download()}>Download {kind}</Button>
+          <Button onClick={download}>Download {kind}</Button>
         </Group>
-        {error !== null && <Failed error={error} again={() => void download()} />}
+        {error !== null && <Failed error={error} again={download} />}
       </Stack>
     </Card>
   );
@@ -90,26 +86,18 @@ function Import({ kind }: { kind: Kind }) {
   const [file, setFile] = useState<File | null>(null);
   const [strategy, setStrategy] = useState<Strategy>('skip');
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [isRunning, setRunning] = useState(false);
+  const { mutate, isPending, error, reset } = useTask();
   const change = (next: () => void) => {
     next();
     setOutcome(null);
-    setError(null);
+    reset();
   };
-  const run = async (isTrial: boolean) => {
-    if (!file) return;
-    setRunning(true);
-    setError(null);
-    try {
+  const run = (isTrial: boolean) =>
+    mutate(async () => {
+      if (!file) return;
       setOutcome(await importOf(kind, await file.text(), strategy, isTrial));
       if (!isTrial) await askAgain();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setRunning(false);
-    }
-  };
+    });
   return (
     <Card title={`Import ${kind}`}>
       <Stack gap="sm">
@@ -135,13 +123,13 @@ function Import({ kind }: { kind: Kind }) {
           ]}
         />
         <Group>
-          <Button variant="default" disabled={!file} loading={isRunning} onClick={() => void run(true)}>
+          <Button variant="default" disabled={!file} loading={isPending} onClick={() => run(true)}>
             Dry run
           </Button>
           <Button
             disabled={!file || !outcome?.isTrial || (kind === 'routes' && !outcome.isGood)}
-            loading={isRunning}
-            onClick={() => void run(false)}
+            loading={isPending}
+            onClick={() => run(false)}
           >
             Import
           </Button>

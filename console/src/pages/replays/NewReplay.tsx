@@ -4,6 +4,8 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { EventReplayDryRun } from '@hookyard/client';
 import { useState } from 'react';
 import { call, type Input } from '../../api/client.ts';
+import { useTask } from '../../api/queries.ts';
+import { crumbOf } from '../../api/records.ts';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { type Filter, Filters, inputOf } from '../../components/filters.tsx';
@@ -28,8 +30,7 @@ export function NewReplay() {
   const [destinationIds, setDestinations] = useState<string[]>([]);
   const [rate, setRate] = useState(RATE);
   const [counted, setCounted] = useState<{ of: string; result: EventReplayDryRun } | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [isRunning, setRunning] = useState(false);
+  const { mutate, isPending, error } = useTask();
   const given = Object.entries(inputOf(search, FILTERS)).filter(([, value]) => value !== undefined);
   const filter = { ...Object.fromEntries(given), ...rangeOf(search, '24h') };
   const body: Body = {
@@ -40,20 +41,13 @@ export function NewReplay() {
   // What was counted is of the filter as it was then.
   const key = JSON.stringify({ ...search, destinationIds });
   const result = counted?.of === key ? counted.result : null;
-  const run = async (work: () => Promise<void>) => {
-    setRunning(true);
-    setError(null);
-    await work()
-      .catch(setError)
-      .finally(() => setRunning(false));
-  };
   const count = () =>
-    run(async () => {
+    mutate(async () => {
       const answer = await call('createEventReplay', { body: { ...body, dryRun: true } });
       if ('dryRun' in answer) setCounted({ of: key, result: answer });
     });
   const begin = () =>
-    run(async () => {
+    mutate(async () => {
       const answer = await call('createEventReplay', { body });
       if ('id' in answer) void navigate({ to: `/replays/${answer.id}` });
     });
@@ -61,7 +55,7 @@ export function NewReplay() {
   return (
     <Page
       title="New replay"
-      crumb={{ to: '/replays', label: 'Replays' }}
+      crumb={crumbOf('replay')}
       actions={<ExportMenu call={{ name: 'createEventReplay', input: { body } }} />}
     >
       <div className="stack form">
@@ -85,14 +79,10 @@ export function NewReplay() {
         />
         {error !== null && <Failed error={error} />}
         <div className="row">
-          <Button variant="default" loading={isRunning && result === null} onClick={() => void count()}>
+          <Button variant="default" loading={isPending && result === null} onClick={count}>
             Count events
           </Button>
-          <Button
-            disabled={result === null || left === 0}
-            loading={isRunning && result !== null}
-            onClick={() => void begin()}
-          >
+          <Button disabled={result === null || left === 0} loading={isPending && result !== null} onClick={begin}>
             {result === null ? 'Start replay' : `Replay ${plural(left, 'event')}`}
           </Button>
           <Link to="/events" search={{ ...search, page: undefined } as never}>

@@ -4,7 +4,7 @@ import type { Provider, Source } from '@hookyard/client';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
-import { useAsk } from '../../api/queries.ts';
+import { useAsk, useTask } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { indented } from '../../exact-json.ts';
@@ -84,24 +84,13 @@ interface FormProps extends Pick<Props, 'source' | 'isEditing' | 'onSent'> {
 }
 
 function Form({ source, isEditing = true, payload, setPayload, make, onSent }: FormProps) {
-  const [error, setError] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
-  const send = async () => {
-    setError(null);
-    setSending(true);
-    try {
-      onSent(await sendTo(source.webhookUrl, await make()));
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setSending(false);
-    }
-  };
+  const { mutate, isPending, error } = useTask();
+  const send = async () => onSent(await sendTo(source.webhookUrl, await make()));
   return (
     <>
       {isEditing && <Editor label="Sample payload" language="json" value={payload} onChange={setPayload} />}
       <div>
-        <Button loading={isSending} onClick={() => void send()}>
+        <Button loading={isPending} onClick={() => mutate(send)}>
           Send test webhook
         </Button>
       </div>

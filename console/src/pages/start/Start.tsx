@@ -7,6 +7,7 @@ import type { Provider, Route, Source } from '@hookyard/client';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
 import { told } from '../../api/errors.ts';
+import { useTask } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Card, copy } from '../../components/ui.tsx';
@@ -76,13 +77,11 @@ function Step({ number, title, state, children }: StepProps) {
 function Guided({ source, route, provider }: Ready) {
   const [isSent, setSent] = useState(false);
   const [phase, setPhase] = useState<'whole' | 'broken' | 'repaired'>('whole');
-  const [error, setError] = useState<unknown>(null);
+  const { mutate, error } = useTask();
   const arrivals = useArrivals(source);
   const hasArrived = (arrivals.answer.data?.data.length ?? 0) > 0;
-  const change = (isBroken: boolean) => {
-    setError(null);
-    setBroken(route, isBroken).then(() => setPhase(isBroken ? 'broken' : 'repaired'), setError);
-  };
+  const change = (isBroken: boolean) =>
+    mutate(() => setBroken(route, isBroken).then(() => setPhase(isBroken ? 'broken' : 'repaired')));
   const { webhookUrl: url } = source;
   return (
     <>
@@ -149,26 +148,17 @@ function Guided({ source, route, provider }: Ready) {
 
 function Create({ onReady }: { onReady: (ready: Ready) => void }) {
   const [values, setValues] = useState(START);
-  const [error, setError] = useState<unknown>(null);
-  const [isRunning, setRunning] = useState(false);
+  const { mutate, isPending, error } = useTask();
   const made = useRef<Made>({});
   const providers = useAll('listProviders');
   const provider = providers.data?.records.find(({ name }) => name === values.provider) ?? null;
   const set = (change: Partial<FirstValues>) => setValues((before) => ({ ...before, ...change }));
-  const create = async (event: FormEvent) => {
+  const create = (event: FormEvent) => {
     event.preventDefault();
-    setRunning(true);
-    setError(null);
-    try {
-      onReady({ ...(await createAll(values, made.current)), provider });
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setRunning(false);
-    }
+    mutate(async () => onReady({ ...(await createAll(values, made.current)), provider }));
   };
   return (
-    <form onSubmit={(event) => void create(event)} className="form stack">
+    <form onSubmit={create} className="form stack">
       <Select
         label="Sender"
         description={providers.error ? `Could not load providers: ${plain(told(providers.error).message)}` : undefined}
@@ -199,7 +189,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
       />
       {error !== null && <Failed error={error} />}
       <div>
-        <Button type="submit" loading={isRunning}>
+        <Button type="submit" loading={isPending}>
           Connect
         </Button>
       </div>
