@@ -20,8 +20,6 @@ export interface PageRow {
   tab?: true;
   /** It shows a time range; this one at first. */
   range?: RangeName;
-  /** The prefix of the ids whose page this is: a pasted id opens it. Needs the parameter `$id`. */
-  idOf?: string;
 }
 
 type Pages<Name extends string> = Record<Name, ComponentType>;
@@ -68,19 +66,19 @@ export const pages: PageRow[] = [
   page(['/replays/new', 'New replay', 'events:write'], () => import('./replays/NewReplay.tsx'), 'NewReplay', {
     range: '24h',
   }),
-  page(['/replays/$id', 'Replay', 'events:read'], replays, 'ReplayPage', { idOf: 'rpl' }),
-  page(['/events/$id', 'Event', 'events:read'], event, 'EventPage', { idOf: 'evt' }),
+  page(['/replays/$id', 'Replay', 'events:read'], replays, 'ReplayPage'),
+  page(['/events/$id', 'Event', 'events:read'], event, 'EventPage'),
   page(['/deliveries', 'Deliveries', 'deliveries:read'], () => import('./deliveries/Deliveries.tsx'), 'Deliveries', {
     ...{ menu: 'Watch', range: '24h' },
   }),
-  page(['/deliveries/$id', 'Delivery', 'deliveries:read'], delivery, 'DeliveryPage', { idOf: 'dlv' }),
+  page(['/deliveries/$id', 'Delivery', 'deliveries:read'], delivery, 'DeliveryPage'),
   page(['/issues', 'Issues', 'issues:read'], issues, 'Issues', { menu: 'Watch' }),
-  page(['/issues/$id', 'Issue', 'issues:read'], () => import('./issues/Issue.tsx'), 'IssuePage', { idOf: 'iss' }),
+  page(['/issues/$id', 'Issue', 'issues:read'], () => import('./issues/Issue.tsx'), 'IssuePage'),
   page(['/start', 'Get started', 'sources:write'], start, 'Start'),
 
   page(['/sources', 'Sources', 'sources:read'], () => import('./sources/Sources.tsx'), 'Sources', { menu: 'Connect' }),
   page(['/sources/new', 'New source', 'sources:write'], sourceForm, 'NewSource'),
-  page(['/sources/$id', 'Source', 'sources:read'], source, 'SourcePage', { idOf: 'src', range: '24h' }),
+  page(['/sources/$id', 'Source', 'sources:read'], source, 'SourcePage', { range: '24h' }),
   page(['/sources/$id/edit', 'Edit source', 'sources:write'], sourceForm, 'EditSource'),
   page(
     ['/destinations', 'Destinations', 'destinations:read'],
@@ -90,22 +88,22 @@ export const pages: PageRow[] = [
   ),
   page(['/destinations/new', 'New destination', 'destinations:write'], destinationForm, 'NewDestination'),
   page(['/destinations/$id', 'Destination', 'destinations:read'], destination, 'DestinationPage', {
-    ...{ idOf: 'dst', range: '24h' },
+    ...{ range: '24h' },
   }),
   page(['/destinations/$id/edit', 'Edit destination', 'destinations:write'], destinationForm, 'EditDestination'),
   page(['/routes', 'Routes', 'routes:read'], () => import('./routes/Routes.tsx'), 'Routes', { menu: 'Connect' }),
   page(['/routes/new', 'New route', 'routes:write'], routeForm, 'NewRoute'),
-  page(['/routes/$id', 'Route', 'routes:read'], route, 'RoutePage', { idOf: 'rte', range: '24h' }),
+  page(['/routes/$id', 'Route', 'routes:read'], route, 'RoutePage', { range: '24h' }),
   page(['/routes/$id/edit', 'Edit route', 'routes:write'], routeForm, 'EditRoute'),
   page(['/filters', 'Filters', 'filters:read'], rules, 'Filters', { menu: 'Connect', tab: true }),
   page(['/filters/new', 'New filter', 'filters:write'], filter, 'FilterPage'),
-  page(['/filters/$id', 'Filter', 'filters:read'], filter, 'FilterPage', { idOf: 'flt' }),
+  page(['/filters/$id', 'Filter', 'filters:read'], filter, 'FilterPage'),
   page(['/transforms', 'Transforms', 'transforms:read'], rules, 'Transforms', { section: '/filters' }),
   page(['/transforms/new', 'New transform', 'transforms:write'], transform, 'TransformPage'),
-  page(['/transforms/$id', 'Transform', 'transforms:read'], transform, 'TransformPage', { idOf: 'tfm' }),
+  page(['/transforms/$id', 'Transform', 'transforms:read'], transform, 'TransformPage'),
   page(['/schemas', 'Schemas', 'schemas:read'], rules, 'Schemas', { section: '/filters' }),
   page(['/schemas/new', 'New schema', 'schemas:write'], schema, 'SchemaPage'),
-  page(['/schemas/$id', 'Schema', 'schemas:read'], schema, 'SchemaPage', { idOf: 'sch' }),
+  page(['/schemas/$id', 'Schema', 'schemas:read'], schema, 'SchemaPage'),
 
   page(['/settings', 'Settings'], () => import('./organization/Settings.tsx'), 'Settings', { menu: 'Settings' }),
   page(['/api-keys', 'API keys', 'keys:read'], keys, 'Keys', {
@@ -114,7 +112,7 @@ export const pages: PageRow[] = [
   page(['/api-keys/new', 'New API key', 'keys:write'], () => import('./organization/NewKey.tsx'), 'NewKey'),
   page(['/alert-channels', 'Alert channels', 'alerts:read'], channels, 'Channels', { menu: 'Settings' }),
   page(['/alert-channels/new', 'New alert channel', 'alerts:write'], channelForm, 'NewChannel'),
-  page(['/alert-channels/$id', 'Alert channel', 'alerts:read'], channels, 'ChannelPage', { idOf: 'alc' }),
+  page(['/alert-channels/$id', 'Alert channel', 'alerts:read'], channels, 'ChannelPage'),
   page(['/alert-channels/$id/edit', 'Edit alert channel', 'alerts:write'], channelForm, 'EditChannel'),
   page(['/audit', 'Audit log', 'audit:read'], () => import('./organization/Audit.tsx'), 'Audit', {
     ...{ menu: 'Settings', range: '7d' },
