@@ -203,7 +203,7 @@ export function Filters({ of, views = {} }: BarProps) {
           Filters{hasFilter && ` (${count})`}
         </Button>
       </div>
-      <search className="filters" aria-label="Filters" data-open={isOpen ? '' : undefined}>
+      <search className="row filters" aria-label="Filters" data-open={isOpen ? '' : undefined}>
         {shown
           .filter(({ name, isMore: isRare }) => isMore || !isRare || search[name] !== undefined)
           .map((filter) => (

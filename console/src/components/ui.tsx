@@ -58,7 +58,7 @@ export function Card({ title, actions, isFlush = false, children }: CardProps) {
   return (
     <section className={isFlush ? 'card card-flush' : 'card'} aria-label={title}>
       {title !== undefined && (
-        <div className="card-head">
+        <div className="row row-between card-head">
           <h2>{title}</h2>
           {actions && <div className="row">{actions}</div>}
         </div>

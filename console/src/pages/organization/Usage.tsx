@@ -67,7 +67,7 @@ const limitColumns: Column<Row>[] = [
       if (share === null) return '–';
       const color = share >= 100 ? 'red' : share >= 80 ? 'yellow' : 'accent';
       return (
-        <div className="share">
+        <div className="row row-line share">
           <Progress value={share} color={color} aria-label={`${LIMITS[row.name]} used`} />
           <span>{share > 0 && share < 1 ? '<1' : Math.floor(share)}%</span>
         </div>
