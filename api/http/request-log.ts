@@ -21,12 +21,8 @@ interface Refusal {
   sourceId?: string | undefined;
 }
 
-interface Cause {
-  status: number;
-  code: string;
+interface Cause extends Omit<Refusal, 'organizationId' | 'sourceId'> {
   count: number;
-  requestId: string;
-  client: string;
 }
 
 // Strangers and floods decide how many there are. Other refusals are of somebody with a key, whose requests are

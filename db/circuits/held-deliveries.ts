@@ -165,11 +165,7 @@ export async function hasFailover(db: Queryable, organizationId: string, routeId
   return rowCount !== 0;
 }
 
-export interface HeldDelivery {
-  deliveryId: string;
-  destinationId: string;
-  inCircuit: boolean;
-  hasWorkflow: boolean;
+export interface HeldDelivery extends Omit<BlockedDelivery, 'routeId'> {
   version: number;
 }
 

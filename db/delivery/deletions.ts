@@ -1,6 +1,7 @@
 import { bounds } from '../connections/parameters.ts';
 import { isOfRows, isTransientDatabaseError } from '../connections/database-errors.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import type { OutboxRow } from '../hot-path/claim.ts';
 import { countRemoved } from '../ledger/entries.ts';
 import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
 import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
@@ -224,13 +225,7 @@ async function cancelSome(pool: Pool, organizationId: string, destinationIds: st
 const CANCELLING = new Stride(500);
 const LOOKING = new Stride(5000);
 
-interface Waiting {
-  deliveryId: string;
-  organizationId: string;
-  destinationId: string;
-  routeId: string | null;
-  priority: number;
-}
+type Waiting = Pick<OutboxRow, 'deliveryId' | 'organizationId' | 'destinationId' | 'routeId' | 'priority'>;
 
 const WAITING_COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId",
   destination_id as "destinationId", route_id as "routeId", priority`;

@@ -2,7 +2,7 @@
 import { idTime, isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
 import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER, replaysIn } from '../sql/rules.ts';
-import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
+import { type AttemptResult, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
 import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { NEXT_ROWS_MS } from './events.ts';
@@ -201,22 +201,15 @@ export async function timelineOfEvent(pool: Pool, organizationId: string, eventI
   };
 }
 
-export interface ShortAttempt {
-  attemptNumber: number;
+export interface ShortAttempt
+  extends Pick<AttemptResult, 'attemptNumber' | 'statusCode' | 'latency' | 'startedAt' | 'completedAt'> {
   status: 'success' | 'failed';
-  statusCode: number | null;
-  latency: number;
-  startedAt: Date;
-  completedAt: Date;
 }
 
-export interface AttemptRecord extends ShortAttempt {
+export interface AttemptRecord
+  extends ShortAttempt,
+    Pick<AttemptResult, 'requestHeaders' | 'responseHeaders' | 'responseBody' | 'exchange'> {
   error: string | null;
-  requestHeaders: Record<string, string>;
-  responseHeaders: Record<string, string> | null;
-  responseBody: string | null;
-  /** Null: not known. */
-  exchange: AttemptExchange | null;
 }
 
 const SHORT_ATTEMPT = `attempt_number as "attemptNumber", status, status_code as "statusCode", latency,

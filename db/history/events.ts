@@ -2,34 +2,26 @@
 // its rows are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of
 // those days.
 import type { TypedBody } from '../../core/forms/forms.ts';
-import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { idTime } from '../../core/text/ids.ts';
 import { bounds } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import type { NewEvent } from '../hot-path/store-events.ts';
 import { findPart } from './search.ts';
 import type { Part } from '../sql/list-parts.ts';
 import { madeIn, type Selection } from './selection.ts';
 
-export interface EventRecord {
-  id: string;
-  sourceId: string;
+type OfEvent = 'id' | 'sourceId' | 'method' | 'path' | 'query' | 'headers' | 'clientAddress' | 'payloadHash';
+
+export interface EventRecord extends Pick<NewEvent, OfEvent | 'receivedAt' | 'validatedAt'> {
   sourceName: string;
   status: 'pending' | 'delivered' | 'partial' | 'failed';
   routed: boolean;
-  method: string;
-  path: string;
-  query: string;
-  headers: HeaderBytes;
-  clientAddress: string;
   /** Of the span that recorded it; null: none did. */
   traceparent: string | null;
   payloadSize: number;
-  payloadHash: string;
   deliveriesCount: number;
   deliveriesSucceeded: number;
   deliveriesFailed: number;
-  receivedAt: Date;
-  validatedAt: Date;
   queuedAt: Date;
 }
 

@@ -1,15 +1,16 @@
 // Refused webhooks: their counts by hour, and a sample of them.
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
-import { KEPT_REFUSALS, type RefusalCause, type RefusedWebhook, type RefusalCount } from '../../core/ingest/refusal.ts';
+import {
+  KEPT_REFUSALS,
+  type RefusalCause,
+  type RefusalCount,
+  type RefusalOwner,
+  type RefusedWebhook,
+} from '../../core/ingest/refusal.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 
-interface OfSource {
-  organizationId: string;
-  sourceId: string;
-}
-
-export type RefusalRecord = Omit<RefusedWebhook, 'organizationId' | 'sourceId'>;
+export type RefusalRecord = Omit<RefusedWebhook, keyof RefusalOwner>;
 
 export interface RefusalQuery {
   cause?: RefusalCause | undefined;
@@ -35,7 +36,7 @@ export interface Refusals {
 
 export function readRefusals(
   pool: Pool,
-  ofSource: OfSource,
+  ofSource: RefusalOwner,
   query: RefusalQuery & CountQuery,
   page: { limit: number; offset: number },
 ): Promise<Refusals> {
@@ -47,7 +48,7 @@ export function readRefusals(
 
 async function listLast(
   db: Queryable,
-  { organizationId, sourceId }: OfSource,
+  { organizationId, sourceId }: RefusalOwner,
   { cause, withPayload }: RefusalQuery,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Pick<Refusals, 'refusals' | 'total'>> {
@@ -82,7 +83,7 @@ group by 1, 2, 3 order by 1, 2, 3 nulls first`;
 
 async function countSince(
   db: Queryable,
-  { organizationId, sourceId }: OfSource,
+  { organizationId, sourceId }: RefusalOwner,
   { step, since }: CountQuery,
 ): Promise<RefusalCountRecord[]> {
   return (await db.query<RefusalCountRecord>(COUNTS, [organizationId, sourceId, step, since])).rows;

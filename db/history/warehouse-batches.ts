@@ -1,30 +1,25 @@
 import type { Conversion } from '../../core/warehouse/rows.ts';
 import type { Compression, FileFormat } from '../../core/warehouse/files-and-keys.ts';
-import type { BatchStatus } from '../warehouse/batches.ts';
+import type { BatchStatus, BatchUnderWay } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../connections/pool.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 
-export interface BatchRecord {
-  id: string;
-  status: BatchStatus;
+type OfBatch = 'id' | 'status' | 'events' | 'bytes' | 'attempts' | 'error' | 'uploadedAt';
+
+export interface BatchRecord extends Pick<BatchUnderWay, OfBatch> {
   partition: string;
   /** This and what follows: null while it fills. */
   key: string | null;
   fileFormat: FileFormat | null;
   compression: Compression | null;
-  events: number;
-  bytes: number;
   misfits: number | null;
   conversions: Conversion[] | null;
   sha256: string | null;
   firstReceivedAt: Date | null;
   lastReceivedAt: Date | null;
-  attempts: number;
-  error: string | null;
   createdAt: Date;
   frozenAt: Date | null;
-  uploadedAt: Date | null;
   finishedAt: Date | null;
 }
 

@@ -6,6 +6,7 @@ import { bounds } from '../connections/parameters.ts';
 import type { TypedBody } from '../../core/forms/forms.ts';
 import { describeErrors, type SchemaError, type StoredSchema } from '../../core/schemas/schema.ts';
 import { loadContent } from '../history/events.ts';
+import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
 
 export interface ReplayRequest {
@@ -16,14 +17,10 @@ export interface ReplayRequest {
   deliveriesPerEvent?: number;
 }
 
-export interface Target {
-  eventId: string;
-  sourceId: string;
-  routeId: string | null;
+export interface Target
+  extends Pick<AttemptContext, 'eventId' | 'sourceId' | 'routeId' | 'destinationId' | 'transformVersion'> {
   /** Of the route as it is now; of a deleted one, of the delivery that is repeated. */
   routeVersion: number | null;
-  transformVersion: number | null;
-  destinationId: string;
   priority: number;
   enabled: boolean;
   /** The end of its chain (`chains`); null: there is none yet. */

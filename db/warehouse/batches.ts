@@ -18,7 +18,7 @@ export interface WaitingRow {
   isPaused: boolean;
   eventId: string;
   priority: number;
-  /** Null when the event is gone. */
+  /** Bytes; null when the event is gone. */
   payloadSize: number | null;
   receivedAt: Date | null;
   /** Since when it waits, by the clock of the database: since it was made, or released by what held it. */

@@ -1,24 +1,16 @@
 // The deliveries of a batch: what its file is made of, and which of them have not ended. Planned for every call, as the
 // statements on batches (batches.ts), but for the one that reads events.
 import type { Queryable } from '../connections/pool.ts';
+import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { countOutcomes } from '../hot-path/record-results.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
 import { bounds } from '../connections/parameters.ts';
 import { PRIMARY_DESTINATION } from '../sql/rules.ts';
-import type { BatchUnderWay } from './batches.ts';
+import type { BatchUnderWay, WaitingRow } from './batches.ts';
 
-export interface BatchMember {
-  deliveryId: string;
-  eventId: string;
-  routeId: string | null;
+export interface BatchMember extends Omit<WaitingRow, 'isPaused' | 'priority' | 'waitsSince'> {
   replayOf: string | null;
-  /** Null when the source was deleted. */
-  sourceSlug: string | null;
   isTransformed: boolean;
-  /** Bytes; null when the event is gone. */
-  payloadSize: number | null;
-  /** Null when the event is gone. */
-  receivedAt: Date | null;
 }
 
 const CONTENT = `
@@ -68,14 +60,10 @@ export async function readEvents(db: Queryable, eventIds: string[]): Promise<Map
 }
 
 /** A delivery that has not ended. */
-export interface OpenMember {
-  deliveryId: string;
-  eventId: string;
-  routeId: string | null;
-  routeVersion: number | null;
-  attemptCount: number;
-  originalDestinationId: string | null;
-}
+export type OpenMember = Pick<
+  AttemptContext,
+  'deliveryId' | 'eventId' | 'routeId' | 'routeVersion' | 'attemptCount' | 'originalDestinationId'
+>;
 
 const OPEN = `
 select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.route_version as "routeVersion",

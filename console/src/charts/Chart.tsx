@@ -16,7 +16,7 @@ export interface Series {
   values: (number | null)[];
 }
 
-interface Props {
+export interface ChartProps {
   title: string;
   /** What it says in one line: totals. */
   summary: string;
@@ -26,6 +26,7 @@ interface Props {
   call: ApiCall;
   /** The list that holds what a step of a series counts. */
   listOf: (series: number, from: string, to: string) => List;
+  /** Lines of milliseconds; otherwise bars of counts, stacked. */
   isLatency: boolean;
   stepMs: number;
 }
@@ -37,7 +38,7 @@ export interface List {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-export function Chart({ title, summary, times, series, call, listOf, stepMs, isLatency }: Props) {
+export function Chart({ title, summary, times, series, call, listOf, stepMs, isLatency }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const { zone } = useZone();
   const scheme = useComputedColorScheme();
@@ -80,7 +81,7 @@ export function Chart({ title, summary, times, series, call, listOf, stepMs, isL
   );
 }
 
-type StepsProps = Pick<Props, 'title' | 'times' | 'series' | 'listOf' | 'stepMs' | 'isLatency'>;
+type StepsProps = Pick<ChartProps, 'title' | 'times' | 'series' | 'listOf' | 'stepMs' | 'isLatency'>;
 
 /** The steps in which something was counted, for keyboards and screen readers: each figure leads to its list. */
 function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) {

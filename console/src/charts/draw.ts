@@ -3,7 +3,7 @@ import './language.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { countText, durationText, timeText, type Zone } from '../format.ts';
-import type { Series } from './Chart.tsx';
+import type { ChartProps, Series } from './Chart.tsx';
 
 const HEIGHT = 180;
 /** Counts are whole: an axis has no halves. */
@@ -14,13 +14,8 @@ const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFra
 const FEWEST_COUNTS = 4;
 const DAY_SECONDS = 86_400;
 
-interface Drawn {
-  times: number[];
-  series: Series[];
+interface Drawn extends Pick<ChartProps, 'times' | 'series' | 'stepMs' | 'isLatency'> {
   zone: Zone;
-  stepMs: number;
-  /** Lines of milliseconds; otherwise bars of counts, stacked. */
-  isLatency: boolean;
 }
 
 /**
