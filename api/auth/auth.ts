@@ -4,6 +4,7 @@ import { hashToken } from '../../core/config/api-token.ts';
 import { isUsable, type Settings } from '../../core/config/config.ts';
 import { currentSecret } from '../../core/config/secret-files.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
+import { limitConcurrency, QueueFullError } from '../../core/fairness/concurrency.ts';
 import { limitsOf } from '../../core/fairness/organization-limits.ts';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
 import { clientOf, isAllowedFrom } from '../../core/http/address-ranges.ts';
@@ -48,7 +49,7 @@ export function createSignIns(perMinute: number, log: Log): SignIns {
     onPassed: (counts) => tell(log, counts),
   });
   const known = new Set<string>();
-  const queue = new ShortQueue();
+  const inTurn = limitConcurrency(LOOKUPS_AT_ONCE, MAX_WAITING);
 
   async function remembered<T>(keyHash: string, find: () => Promise<T | null>): Promise<T | null> {
     const found = await find();
@@ -68,7 +69,9 @@ export function createSignIns(perMinute: number, log: Log): SignIns {
   return {
     lookUp(address, keyHash, find) {
       if (known.has(keyHash) || failures.of(clientOf(address)) < perMinute) return remembered(keyHash, find);
-      return queue.run(() => remembered(keyHash, find));
+      return inTurn(() => remembered(keyHash, find)).catch((error: unknown) => {
+        throw error instanceof QueueFullError ? tooMany(1) : error;
+      });
     },
     fail(address) {
       if (failures.add(clientOf(address)) <= perMinute) return null;
@@ -89,29 +92,6 @@ function tell(log: Log, counts: ReadonlyMap<string, number>): void {
     },
     'requests had missing or invalid credentials within a minute',
   );
-}
-
-/** Runs a few at a time, the others in the order they came. */
-class ShortQueue {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= LOOKUPS_AT_ONCE) {
-      if (this.#waiting.length >= MAX_WAITING) throw tooMany(1);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      // The next one takes over the place.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
-    }
-  }
 }
 
 function tooMany(seconds: number): ApiError {
