@@ -1,4 +1,5 @@
 // Keeps answers small: a model reads every byte, and clients refuse answers that are too long.
+import { isUtf8 } from 'node:buffer';
 import { ExactNumber } from '../../core/text/exact-json.ts';
 import { usage } from '../errors.ts';
 
@@ -68,7 +69,7 @@ export function shownBytes(bytes: Uint8Array, most: number): Payload {
   const isCut = bytes.length > most;
   const shown = { size: bytes.length, isCut };
   const part = Buffer.from(bytes.subarray(0, most));
-  if (!isText(bytes)) return { base64: part.toString('base64'), ...shown };
+  if (!isUtf8(bytes)) return { base64: part.toString('base64'), ...shown };
   const text = part.toString('utf8');
   // A character at the end may be cut in two.
   return { text: isCut ? text.replace(/\uFFFD$/, '') : text, ...shown };
@@ -78,13 +79,4 @@ export function shownBytes(bytes: Uint8Array, most: number): Payload {
 export function shownText(body: string, encoding: 'base64' | undefined, size: number, most: number): Payload {
   const shown = shownBytes(Buffer.from(body, encoding ?? 'utf8'), most);
   return { ...shown, size, isCut: shown.isCut || shown.size < size };
-}
-
-function isText(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
 }
