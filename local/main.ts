@@ -6,6 +6,7 @@ import { ConfigError, withSecretFiles } from '../core/config/secret-files.ts';
 import { describeSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { dataFolder } from '../core/config/data-folder.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/config/loopback-default.ts';
+import { settleAll } from '../core/fairness/concurrency.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
 import { onEndRequest } from '../core/process/end-request.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
@@ -179,8 +180,7 @@ async function startRoles(
     const args = isWorker ? [`--temporal-metrics-port=${sdkPort}`] : [];
     roles[name] = await startRole({ name, dataDir, env: { ...env, ...metrics }, args, log });
   };
-  const started = await Promise.allSettled([keep('worker'), keep('api')]);
-  for (const result of started) if (result.status === 'rejected') throw result.reason;
+  await settleAll([keep('worker'), keep('api')]);
   ending.signal.throwIfAborted();
 }
 

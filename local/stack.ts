@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
+import { settleAll } from '../core/fairness/concurrency.ts';
 import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { columnsOfAllNamespaces, ensureNamespace } from '../temporal-config/namespace.ts';
 import { type Binaries, ensureBinaries } from './temporal/binaries.ts';
@@ -151,7 +152,7 @@ async function startParts(options: StackOptions, parts: Parts) {
   const binaries = ownTemporal ? undefined : ensureBinaries({ ...options, ui: ports.ui !== null });
   const embedded = options.databaseUrl && ownTemporal ? null : startEmbeddedPostgres(options, ports.postgres, parts);
   // Both run at once; whichever fails first is reported, the other is awaited so that nothing is left half started.
-  const begun = await allSettled([embedded, binaries]);
+  const begun = await settleAll([embedded, binaries]);
   options.signal?.throwIfAborted();
   const postgres = begun[0] ?? null;
   const urlAs = (role?: DatabaseRole) => options.databaseUrl ?? postgres?.url('hookyard', role) ?? '';
@@ -165,7 +166,7 @@ async function startParts(options: StackOptions, parts: Parts) {
       parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
     });
   };
-  await allSettled([
+  await settleAll([
     options.onDatabase?.(urlAs('hookyard_owner')),
     startEmbeddedTemporal(options, ports, begun[1], postgres, parts).then(() =>
       setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
@@ -256,10 +257,4 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
       `Temporal at ${options.address} cannot be reached (${oneLine(error)}); check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and TEMPORAL_TLS_*`,
     );
   }
-}
-
-/** Like Promise.all, but waits for all before it throws the first error: nothing continues in the background. */
-async function allSettled<const Work extends readonly unknown[]>(work: Work) {
-  await Promise.allSettled(work);
-  return Promise.all(work);
 }

@@ -50,9 +50,8 @@ export async function eachOf<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** @throws the first error, when all have ended */
-export async function settleAll(works: Promise<unknown>[]): Promise<void> {
-  const outcomes = await Promise.allSettled(works);
-  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failure) throw failure.reason;
+/** As Promise.all, but nothing continues in the background. @throws the first error, when all have ended */
+export async function settleAll<const Work extends readonly unknown[]>(works: Work) {
+  await Promise.allSettled(works);
+  return Promise.all(works);
 }

@@ -122,7 +122,7 @@ export class RelayLoop {
 
 /** Work that a loop starts and does not wait for. */
 export class BackgroundTasks {
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
   readonly #failed: () => void;
   #error: unknown;
 
@@ -131,7 +131,7 @@ export class BackgroundTasks {
     this.#failed = failed;
   }
 
-  run(task: Promise<void>): void {
+  run(task: Promise<unknown>): void {
     const watched = task
       .catch((error: unknown) => {
         this.#error ??= error;
