@@ -103,12 +103,8 @@ export function forgetPid(dataDir: string, name: string, pid: number): void {
 
 /** The number on the first line of a pid file, or `undefined` when there is none. */
 export function readPid(file: string): number | undefined {
-  try {
-    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
-    return pid > 1 ? pid : undefined;
-  } catch {
-    return undefined;
-  }
+  const pid = Number.parseInt(read(file) ?? '', 10);
+  return pid > 1 ? pid : undefined;
 }
 
 /** The command line of a running process, or `undefined` when there is no such process (or it is a zombie). */
@@ -189,10 +185,6 @@ export function forgetUrl(dataDir: string): void {
 
 /** Where it listens, or `undefined` when none runs: a killed service leaves its file behind. */
 export function servedUrl(dataDir: string): string | undefined {
-  if (!isLocked(dataDir)) return undefined;
-  try {
-    return readFileSync(urlFile(dataDir), 'utf8').trim();
-  } catch {
-    return undefined; // it is just starting or ending
-  }
+  // One that is locked and has no file is just starting or ending.
+  return isLocked(dataDir) ? read(urlFile(dataDir))?.trim() : undefined;
 }
