@@ -12,7 +12,7 @@ import { existingIds, openChannel, openConfig, type StoredConfig } from '../../.
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { AlertChannel } from '../../../db/records/entities.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
-import { extendsRedacted, isRedacted, NEEDS_FULL_SECRET, redactMembers } from '../../../core/text/redaction.ts';
+import { keepRedactedMembers, NEEDS_FULL_SECRET, redactMembers } from '../../../core/text/redaction.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
@@ -292,13 +292,10 @@ function sealConfig(
 function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>, stored: StoredConfig | null) {
   const member = CHANNEL_SECRET[type];
   if (member === null) return sent;
-  const value = sent[member];
-  const isMasked = typeof value === 'string' && isRedacted(value);
-  const isPartlyMasked = typeof value === 'string' && extendsRedacted(value);
-  if (value !== undefined && !isMasked && !isPartlyMasked) return sent;
-  const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
-  if (isPartlyMasked || (isMasked && !kept)) throw invalid(`config.${member}`, NEEDS_FULL_SECRET);
-  return kept ? { ...sent, [member]: kept } : sent;
+  const known: Record<string, unknown> | null = stored && { ...openConfig(deps.secretBox, stored) };
+  const kept = keepRedactedMembers({ ...(known && { [member]: known[member] }), ...sent }, [member], known);
+  if (!kept.ok) throw invalid(`config.${member}`, NEEDS_FULL_SECRET);
+  return kept.config;
 }
 
 function shownConfig(deps: Deps, stored: StoredConfig): Record<string, string> {
