@@ -1,5 +1,5 @@
 // Who a request comes from: its API key, or the operator's key, and how often an address may be wrong.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { hashToken } from '../../core/config/api-token.ts';
 import { isUsable, type Settings } from '../../core/config/config.ts';
 import { currentSecret } from '../../core/config/secret-files.ts';
@@ -132,11 +132,13 @@ export function authenticate(
     const token = tokenOf(ctx);
     // What cannot be a token is not looked up.
     const key = token !== undefined && TOKEN.test(token) ? await find(token, address) : null;
-    if (!key) throw signIns.fail(address) ?? unauthorized();
+    if (!key)
+      throw signIns.fail(address) ?? unauthorized('an API key as Authorization: Bearer whr_..., or as X-API-Key');
     ctx.state.caller = callerWith(key);
     if (key.allowedAddresses !== null && !isAllowedFrom(address, key.allowedAddresses)) {
       noteRefusedUse(ctx);
-      throw refusedAddress(address);
+      // Only who has the key gets this answer.
+      throw forbidden(`This API key cannot be used from ${address}; see its allowedAddresses`);
     }
     // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
     if (key.useIsDue) noteUseOf(key).catch(() => undefined);
@@ -165,14 +167,8 @@ function callerWith(key: ValidKey): Caller {
   };
 }
 
-/** Only who has the key gets this answer. */
-function refusedAddress(address: string): ApiError {
-  const message = `This API key cannot be used from ${address}; see its allowedAddresses`;
-  return forbidden(message);
-}
-
-function unauthorized(): ApiError {
-  const message = 'Missing or invalid credentials; send an API key as Authorization: Bearer whr_..., or as X-API-Key';
+function unauthorized(advice: string): ApiError {
+  const message = `Missing or invalid credentials; send ${advice}`;
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
@@ -210,16 +206,11 @@ export function requireOperator({ settings, tuning, log }: OperatorDeps): (ctx: 
       );
     const given = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? '';
     // Hashes have one length, and tell nothing by the time that comparing them takes.
-    if (!timingSafeEqual(hashOf(given), hashOf(expected())))
-      throw signIns.fail(ctx.state.client.address) ?? refusedOperator();
+    if (!timingSafeEqual(hashToken(given), hashToken(expected())))
+      throw (
+        signIns.fail(ctx.state.client.address) ??
+        unauthorized('the operator key as Authorization: Bearer ...; API keys are not accepted')
+      );
     await next();
   };
-}
-
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-function refusedOperator(): ApiError {
-  const message =
-    'Missing or invalid credentials; send the operator key as Authorization: Bearer ...; API keys are not accepted';
-  return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }

@@ -1,6 +1,6 @@
 // MCP over HTTP, for clients that do not start the server themselves. Each request stands alone: there are no sessions
 // that could pile up.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,6 +14,7 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
 import getRawBody from 'raw-body';
+import { hashToken } from '../../core/config/api-token.ts';
 import { usage } from '../errors.ts';
 import { createMcpServer } from './server.ts';
 import type { Connect } from './tool.ts';
@@ -128,8 +129,7 @@ function refusalOf(
 /** In a time that tells nothing of the token. */
 function isToken(authorization: string | undefined, token: string): boolean {
   const sent = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
+  return sent !== undefined && timingSafeEqual(hashToken(sent), hashToken(token));
 }
 
 function refuse(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
