@@ -17,6 +17,7 @@ import {
   type ImportRequest,
   inImport,
   noteImported,
+  overwrittenBy,
   problemsOf,
   restsBetween,
 } from './files.ts';
@@ -207,9 +208,6 @@ class Slugs {
     this.#noteMade(name, slug);
   }
 }
-
-const overwrittenBy = (steps: Step[]) =>
-  steps.flatMap(({ status, id }) => (status === 'overwritten' && id !== null ? id : []));
 
 /**
  * Locks what is overwritten, in the order of ids. @throws ChangedMeanwhileError when it has changed since it was read;

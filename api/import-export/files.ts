@@ -181,6 +181,9 @@ export function noteImported(ctx: Context, items: { id: string | null; status: s
   );
 }
 
+export const overwrittenBy = (steps: { id: string | null; status: string }[]): string[] =>
+  steps.flatMap(({ status, id }) => (status === 'overwritten' && id !== null ? id : []));
+
 export class ChangedMeanwhileError extends Error {}
 
 /**

@@ -26,6 +26,7 @@ import {
   inImport,
   messages,
   noteImported,
+  overwrittenBy,
   PART,
   type Part,
   restsBetween,
@@ -174,9 +175,6 @@ function requireRoomForNew(ctx: Context, steps: RouteStep[], known: KnownRoutes)
 
 const writtenEmails = (steps: RouteStep[]): string =>
   steps.flatMap(({ status, route }) => (status === 'skipped' ? [] : (route.notifyEmails ?? []))).join();
-
-const overwrittenBy = (steps: RouteStep[]) =>
-  steps.flatMap(({ status, id }) => (status === 'overwritten' && id !== null ? id : []));
 
 async function write(em: EntityManager, organization: string, steps: RouteStep[]): Promise<void> {
   await lockRecords(em, 'routes', organization, overwrittenBy(steps));
