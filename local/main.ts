@@ -92,7 +92,8 @@ async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> 
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
       if (settings.DATABASE_URL) return;
       await onDatabase(url, async (pool) => {
-        await grantServices(pool);
+        await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole);
+        await grantTenant(pool, TENANT_ROLE);
         maxDatabaseBytes ??= await databaseLimit(pool, settings.HOOKYARD_DATA_DIR);
       });
     },
@@ -130,11 +131,6 @@ async function onDatabase<Result>(url: string, work: (pool: Pool) => Promise<Res
   } finally {
     await pool.end();
   }
-}
-
-async function grantServices(pool: Pool): Promise<void> {
-  await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole);
-  await grantTenant(pool, TENANT_ROLE);
 }
 
 /**

@@ -201,7 +201,7 @@ async function accept(
     }
     if (received.traceparent === undefined) beginTrace(tracing, source, received);
     const use = await ingestLimits.of(source);
-    requireSmallPayload(use, received.body.length);
+    if (received.body.length > use.limits.payloadBytes) throw tooLarge(use.limits.payloadBytes, 'payloadBytes');
     // Before schemas and filters run.
     backlog.requireShareOfDatabase(source);
     use.requireRoom(received.body.length);
@@ -260,11 +260,6 @@ async function store(
     if (error instanceof BatcherFullError) throw unavailable('Too many webhooks are waiting to be stored');
     throw error;
   }
-}
-
-/** @throws ApiError 413 */
-function requireSmallPayload({ limits }: OrganizationUse, bytes: number): void {
-  if (bytes > limits.payloadBytes) throw tooLarge(limits.payloadBytes, 'payloadBytes');
 }
 
 async function requireFewDeliveries(

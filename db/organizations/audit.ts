@@ -116,7 +116,8 @@ export async function listAuditRecords(
   part: Part,
 ): Promise<Omit<Found, 'ids'> & { records: AuditRecord[] }> {
   const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
-  const about = recordId !== undefined && (await isBehindPolicy(db)) ? ABOUT_BEHIND_POLICY : ABOUT;
+  const isBehind = recordId !== undefined && (await firstRow<{ is: boolean }>(db, BEHIND_POLICY))?.is === true;
+  const about = isBehind ? ABOUT_BEHIND_POLICY : ABOUT;
   const { items, ...found } = await readPart(part, {
     total: () => countMatching(db, matching(about), values),
     async items(after, limit, offset) {
@@ -134,10 +135,6 @@ export async function listAuditRecords(
 const BEHIND_POLICY = `
 select row_security_active('public.audit_records') and has_function_privilege('public.audit_records_about(text)',
   'execute') as is`;
-
-async function isBehindPolicy(db: Queryable): Promise<boolean> {
-  return (await firstRow<{ is: boolean }>(db, BEHIND_POLICY))?.is === true;
-}
 
 /** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
 export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {

@@ -109,7 +109,8 @@ export function refusalOf(
   const host = normalHost(hostname);
   if (isIP(address) === 0) return name;
   const parsed = ipaddr.process(address);
-  if (opensExactly(allow, parsed.toString(), host)) return null;
+  // Naming this address or this host itself is the only way to open a forbidden one.
+  if (allow.addresses.has(parsed.toString()) || allow.hosts.has(host)) return null;
   return tier === 'private' && opensByRange(allow, parsed, host) ? null : name;
 }
 
@@ -232,11 +233,6 @@ export function normalHost(hostname: string): string {
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');
-}
-
-/** Whether the list names this address or this host itself, the only way to open a forbidden address. */
-function opensExactly(allow: AllowList, address: string, host: string): boolean {
-  return allow.addresses.has(address) || allow.hosts.has(host);
 }
 
 function opensByRange(allow: AllowList, address: Address, host: string): boolean {

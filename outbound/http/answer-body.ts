@@ -36,14 +36,10 @@ export class AnswerReader {
   end(): AnswerBody {
     const truncated = this.#read > this.#keptBytes;
     const { bytes } = this.#kept;
-    const text = truncated ? wholeCharacters(bytes) : bytes.toString('utf8');
+    // Cut bytes may end inside a character: without that half.
+    const text = truncated ? new TextDecoder().decode(bytes, { stream: true }) : bytes.toString('utf8');
     return { bodyText: text.replaceAll('\0', '\ufffd'), truncated, contains: this.#search?.end() ?? false };
   }
-}
-
-/** The text of bytes that may end inside a character, without that half. */
-function wholeCharacters(bytes: Buffer): string {
-  return new TextDecoder().decode(bytes, { stream: true });
 }
 
 /** Looks for a text in pieces, of which it keeps as much as the text may begin in. */

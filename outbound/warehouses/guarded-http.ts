@@ -87,15 +87,11 @@ async function exchange(
     origin: url.origin,
     path: path ?? url.pathname + url.search,
     method: method as 'GET',
-    headers: sendable(headers),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_SENT.has(name.toLowerCase()))),
     body: body ?? null,
     signal,
   });
   return { status: answer.statusCode, headers: flatten(answer.headers), body: await read(answer.body, url.host) };
-}
-
-function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_SENT.has(name.toLowerCase())));
 }
 
 function flatten(received: Record<string, string | string[] | undefined>): Record<string, string> {
