@@ -71,8 +71,11 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
     });
   });
 
-  it('show what each destination would get of a past event', async () => {
-    const { source, route, destination } = await records.pipe(receiver.endpoint(200).url);
+  it('show what each destination would get of a past event, and the rules in the order in which they apply', async () => {
+    const schema = await hookyard.client.create<{ id: string }>('/api/schemas', { name: 'Any', schema: {} });
+    const { source, route, destination } = await records.pipe(receiver.endpoint(200).url, {
+      route: { schemaId: schema.id, filterConditions: [{ field: 'payload.kind', operator: 'exists' }] },
+    });
     const eventId = await records.accepted(source, '{"kind":"order.paid"}');
     await onPage(`/routes/${route.id}?tab=preview&event=${eventId}`, async (page) => {
       const requests = page.getByRole('region', { name: 'Request preview' });
@@ -80,7 +83,14 @@ describeConsole('the pages of routes and of what they refer to', ({ hookyard, re
       expect(await requests.innerText())
         .to.match(/\bPOST\b/)
         .and.include(eventId);
+      const result = await page.getByRole('heading', { level: 3 }).allInnerTexts();
+      expect(result.slice(0, 3)).to.deep.equal(['Schema', 'Filter', 'Transform']);
       await expectUsable(page);
+    });
+    await onPage(`/routes/${route.id}`, async (page) => {
+      const flow = page.getByRole('list', { name: 'Route flow' });
+      await flow.getByText('Schema').waitFor();
+      expect(await flow.innerText()).to.match(/Source[^]*Schema[^]*Filter[^]*Destination/);
     });
   });
 

@@ -65,7 +65,7 @@ describeConsole('the pages of issues, alert channels and replays', ({ hookyard, 
       await page.getByRole('heading', { name: 'Desk alerts', level: 1, exact: true }).waitFor();
     });
     const { data } = await hookyard.client.list('/api/alert-channels?search=desk%20alerts');
-    expect(data[0]).to.include({ type: 'webhook', afterCount: 3 });
+    expect(data[0]).to.include({ type: 'webhook', afterCount: 3, throttleMinutes: 15 });
     expect(data[0]?.kinds).to.deep.equal(['quota_reached']);
     await onPage('/alert-channels?search=desk%20alerts', async (page) => {
       await page.getByRole('link', { name: 'Desk alerts' }).click();

@@ -35,7 +35,7 @@ const members = {
   afterCount: asStored<number | null>(1),
   onAcknowledged: asStored(false),
   onResolved: asStored(true),
-  throttleMinutes: asStored<number | null>(0),
+  throttleMinutes: asStored<number | null>(15),
   quietHours: {
     start: NO_QUIET_HOURS,
     read: (stored: AlertChannel['quietHours']) => (stored ? { isOn: true, ...stored } : NO_QUIET_HOURS),

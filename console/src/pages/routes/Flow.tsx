@@ -51,6 +51,13 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
         <Node kind="Source" icon={EnterIcon} title={<Name {...route.source} />}>
           {data && plural(data.eventsRouted + data.eventsFiltered, 'event')}
         </Node>
+        {route.schema && (
+          <Node kind="Schema" icon={FileTextIcon} title={<Name {...route.schema} />}>
+            <Link to="/deliveries" search={{ ...mismatches, range } as never}>
+              <Count list="listDeliveries" input={{ ...mismatches, ...since }} one="mismatch" />
+            </Link>
+          </Node>
+        )}
         {(route.filter || route.filterConditions) && (
           <Node
             kind="Filter"
@@ -68,13 +75,6 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
             }
           >
             {data && `${countText(data.eventsFiltered)} filtered out`}
-          </Node>
-        )}
-        {route.schema && (
-          <Node kind="Schema" icon={FileTextIcon} title={<Name {...route.schema} />}>
-            <Link to="/deliveries" search={{ ...mismatches, range } as never}>
-              <Count list="listDeliveries" input={{ ...mismatches, ...since }} one="mismatch" />
-            </Link>
           </Node>
         )}
         {route.transform && (

@@ -1,4 +1,4 @@
-// A past event on this route: what its filter, schema and transform make of it now, and what each destination would
+// A past event on this route: what its schema, filter and transform make of it now, and what each destination would
 // receive. Nothing is sent or stored, until one replays it.
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Route } from '@hookyard/client';
@@ -26,8 +26,8 @@ export function TryIt({ route }: { route: Route }) {
       </Card>
       <Card title="Result" actions={sample.eventId && mayReplay && <Replay eventId={sample.eventId} route={route} />}>
         <div className="stack">
-          {(route.filter || route.filterConditions) && <FilterStep route={route} input={input} />}
           {route.schema && <SchemaStep id={route.schema.id} input={input} />}
+          {(route.filter || route.filterConditions) && <FilterStep route={route} input={input} />}
           {route.transform ? (
             <TransformStep id={route.transform.id} input={input} />
           ) : (
