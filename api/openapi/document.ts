@@ -25,7 +25,7 @@ const INTRODUCTION = `Hookyard receives webhooks, stores them and delivers each 
 
 * Authenticate with an API key, as \`Authorization: Bearer whr_...\` or as \`X-API-Key\`. An API key belongs to one
   organization, and paths without an organization ID refer to that organization. Each operation names the scope that it requires (\`x-scopes\`);
-  \`read\` includes the scopes of all \`GET\` operations, \`write\` all others.
+  \`read\` includes all scopes that end in \`:read\`, except \`secrets:read\`; \`write\` includes the others.
 * Bodies are JSON. Unknown fields and query parameters are ignored and listed in the \`X-Ignored\` response header;
   in replays, bulk requests and new API keys, they are refused. New fields may be added to responses.
 * Lists are paginated and, unless stated otherwise, newest first. Times are in ISO 8601 format (UTC), latencies in whole milliseconds.

@@ -99,12 +99,14 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
 }
 
 function descriptionOf(operation: Described): string {
-  const { description, family = 'management' } = operation;
-  return [description, family === 'management' && whoMay(scopeOf(operation))].filter(Boolean).join(' ');
+  const { description, family = 'management', alsoScope } = operation;
+  return [description, family === 'management' && whoMay(scopeOf(operation), alsoScope)].filter(Boolean).join(' ');
 }
 
-const whoMay = (scope: string | null): string =>
-  scope === null ? 'Any API key can call this operation.' : `Requires the \`${scope}\` scope.`;
+function whoMay(scope: string | null, also: string | undefined): string {
+  if (scope === null) return 'Any API key can call this operation.';
+  return also === undefined ? `Requires the \`${scope}\` scope.` : `Requires the \`${scope}\` and \`${also}\` scopes.`;
+}
 
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
 

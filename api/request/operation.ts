@@ -61,6 +61,8 @@ export interface Described {
   tag: Tag;
   /** The scope that a key needs, where it is not that of the tag's records and the method; null: every key may. */
   scope?: SingleScope | null;
+  /** A second scope that its handler requires. */
+  alsoScope?: SingleScope;
   /** Whether it only computes: nothing is stored, sent or recorded in the audit log. */
   changesNothing?: true;
   summary: string;

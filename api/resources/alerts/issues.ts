@@ -113,10 +113,11 @@ export const issueOperations: Operation[] = [
   }),
   operation('retryIssue', 'post', `${base}/{id}/retry`, {
     ...common,
+    alsoScope: 'deliveries:write',
     summary: "Replay an issue's failed deliveries",
     description:
       `Replays up to ${MAX_RETRIED} deliveries that have failed since \`firstSeenAt\`, newest first. To continue, repeat the call with ` +
-      "`before` set to the previous response's `next`. Also requires the `deliveries:write` scope.",
+      "`before` set to the previous response's `next`.",
     body: {
       selects: true,
       schema: retrySchema,

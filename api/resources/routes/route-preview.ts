@@ -82,9 +82,10 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   idOf: ['rte'],
   changesNothing: true,
   scope: 'payloads:read',
+  alsoScope: 'routes:read',
   summary: "Preview a route's requests for an event",
   description:
-    'Uses the current records, including disabled ones. Nothing is sent; the delivery ID and the signatures are valid only in this response. Also requires the `routes:read` scope.',
+    'Uses the current records, including disabled ones. Nothing is sent; the delivery ID and the signatures are valid only in this response.',
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
   answer: { description: 'Whether the route matches, and the requests that it would send.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },
