@@ -47,7 +47,7 @@ export function Outcome({ where, since, onSee }: Props) {
       title={done === 1 && all === 1 ? 'Replay delivered' : `${countText(done)} of ${plural(all, 'replay')} delivered`}
     >
       {waiting > 0 && `${countText(waiting)} in progress. `}
-      {lost > 0 && `${countText(lost)} failed. `}
+      {lost > 0 && `${countText(lost)} not delivered. `}
       {handed > 0 && `${countText(handed)} failed over. `}
       <Link to="/deliveries" search={{ ...where, isReplay: 'true', from: since } as never} onClick={onSee}>
         View replays
