@@ -16,7 +16,7 @@ function entryOf(
   const objects = body === undefined ? [] : objectsOf(body.schema, schemas);
   const names = new Set(objects.flatMap(({ properties = {} }) => Object.keys(properties)));
   return {
-    ...{ tag, summary, description: description.replace(/ ?Requires the `[^`]*` scope\.$/, '') },
+    ...{ tag, summary, description: description.replace(/ ?Requires the `[^`]*`( and `[^`]*`)? scopes?\.$/, '') },
     path: pathParameters,
     query: query.map(({ name, schema, description: about, isRequired }) => ({
       ...memberOf(name, [schema], schemas),
