@@ -122,11 +122,6 @@ export function end(socket: Socket, error: ApiError, lingerMs: number): void {
   endWith(answer, socket, lingerMs);
 }
 
-/** Closes a connection without a request. @param lingerMs as for `end`: a request may be on its way already */
-function hangUp(socket: Socket, lingerMs: number): void {
-  if (!ended.has(socket)) endWith('', socket, lingerMs);
-}
-
 function endWith(lastBytes: string, socket: Socket, lingerMs: number): void {
   ended.add(socket);
   const cut = setTimeout(() => socket.destroy(), lingerMs).unref();
@@ -226,7 +221,8 @@ export class OpenConnections {
     const now = performance.now();
     for (const [socket, { underWay, restsSince, bytesRead }] of this.#open) {
       const rests = underWay.size === 0 && socket.bytesRead === bytesRead && now - restsSince >= forMs;
-      if (rests) hangUp(socket, lingerMs);
+      // Without a request: one may be on its way already.
+      if (rests && !ended.has(socket)) endWith('', socket, lingerMs);
     }
   }
 }

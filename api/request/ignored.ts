@@ -35,12 +35,11 @@ export async function nameIgnored(ctx: AppContext, next: Next): Promise<void> {
     throw error;
   }
   // A handler that reads no query ignores all of it.
-  if (!noted.hasReadQuery) noteIn(noted, 'query', unknownParameters(ctx.query));
+  if (!noted.hasReadQuery) {
+    const parameters = Object.keys(ctx.query).map((name) => ({ path: [name], known: [], isRefused: false }));
+    noteIn(noted, 'query', parameters);
+  }
   tell(ctx, noted);
-}
-
-function unknownParameters(query: object): UnknownMember[] {
-  return Object.keys(query).map((name) => ({ path: [name], known: [], isRefused: false }));
 }
 
 function tell(ctx: AppContext, { items, more }: Noted): void {

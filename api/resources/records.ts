@@ -247,13 +247,12 @@ export async function putBySlug<Entity>(
       ctx.status = found === null ? 201 : 200;
       return record;
     } catch (error) {
-      if (!isOvertaken(error, found === null ? 'DUPLICATE_SLUG' : 'RESOURCE_NOT_FOUND')) throw error;
+      const overtaken = found === null ? 'DUPLICATE_SLUG' : 'RESOURCE_NOT_FOUND';
+      if (!(error instanceof ApiError && error.code === overtaken)) throw error;
     }
   }
   throw unavailable(`The ${kind} ${slug} keeps being created and deleted`);
 }
-
-const isOvertaken = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code;
 
 /**
  * The members that differ from the stored ones. PostgreSQL keeps the members of JSON in an order of its own, in which

@@ -99,7 +99,10 @@ export function createPool(
     ...(options.hotPath && INDEX_SCANS),
     ...(options.hotPath && !transactionPooler && PLANNED_ONCE),
   };
-  surviveBreaks(pool);
+  // A connection that breaks must not end the process: an error event without a listener does. The pool listens to idle
+  // ones, and whoever uses one listens a moment after it was handed out; what PostgreSQL says at its end may be read
+  // between.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('connect', cleanParameters);
   preparePool(pool, settings, { tenantRole, transactionPooler });
   return pool;
@@ -114,15 +117,6 @@ export function preparePool(
   dropReadOnlyConnections(pool);
   hideQuotedValues(pool);
   if (tenantRole) bindToOrganizations(pool, tenantRole, transactionPooler);
-}
-
-/**
- * Keeps a connection that breaks from ending the process: an error event without a listener does. The pool listens to
- * idle ones, and whoever uses one listens a moment after it was handed out; what PostgreSQL says at its end may be read
- * between.
- */
-function surviveBreaks(pool: pg.Pool): void {
-  pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
 /**
