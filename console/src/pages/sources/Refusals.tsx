@@ -9,7 +9,7 @@ import { Loaded } from '../../components/Failed.tsx';
 import { FilterField } from '../../components/filters.tsx';
 import { Card, Empty, Facts, Headers } from '../../components/ui.tsx';
 import { countText, plain, plural, sentence, sizeText } from '../../format.ts';
-import { pageOf, type RangeName, usePageSearch } from '../../search.ts';
+import { pageOf, usePageSearch, useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { stepFor } from '../refusals/Refused.tsx';
 
@@ -44,7 +44,8 @@ const columns: Column<Refusal>[] = [
   { title: 'Size', value: (refusal) => refusal.payloadSize, as: 'size', wideOnly: true },
 ];
 
-export function Refusals({ id, range }: { id: string; range: RangeName }) {
+export function Refusals({ id }: { id: string }) {
+  const range = useRangeName();
   const [search, set] = usePageSearch();
   const mayRead = useMay('payloads:read');
   const cause = search.cause as Cause | undefined;

@@ -51,7 +51,7 @@ export function SourcePage() {
       ]}
       tabs={(source) => ({
         Overview: <Shown source={source} />,
-        'Refused webhooks': mayEvents && <RefusedTab id={source.id} />,
+        'Refused webhooks': mayEvents && <Refusals id={source.id} />,
         Settings: (
           <Settings
             key={source.updatedAt}
@@ -106,10 +106,6 @@ function Unconnected({ id }: { id: string }) {
       </PageLink>
     </Callout>
   );
-}
-
-function RefusedTab({ id }: { id: string }) {
-  return <Refusals id={id} range={useRangeName()} />;
 }
 
 function Shown({ source }: { source: Source }) {
