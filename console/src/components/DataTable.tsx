@@ -272,7 +272,7 @@ function isPlainClick(target: EventTarget): boolean {
   return (target as HTMLElement).closest('a, button, input, label') === null && String(getSelection()) === '';
 }
 
-function toggled(ids: ReadonlySet<string>, id: string): Set<string> {
+export function toggled<Id>(ids: ReadonlySet<Id>, id: Id): Set<Id> {
   const next = new Set(ids);
   if (!next.delete(id)) next.add(id);
   return next;

@@ -1,6 +1,7 @@
 // JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented
 // no further.
 import { useMemo, useState } from 'react';
+import { toggled } from '../components/DataTable.tsx';
 import { ChevronDownIcon, ChevronRightIcon } from '../components/icons.tsx';
 import { plain, plural, shortened } from '../format.ts';
 import { Lines, MOST_LINES } from './Lines.tsx';
@@ -26,12 +27,7 @@ export function JsonTree({ title, text, nodes }: Props) {
   const isOpen = (index: number): boolean => openAtFirst(nodes, index) !== turned.has(index);
   // biome-ignore lint/correctness/useExhaustiveDependencies: isOpen is made of nodes and turned
   const seen = useMemo(() => seenNodes(nodes, isOpen, MOST_LINES + 1), [nodes, turned]);
-  const turn = (index: number) =>
-    setTurned((before) => {
-      const next = new Set(before);
-      if (!next.delete(index)) next.add(index);
-      return next;
-    });
+  const turn = (index: number) => setTurned((before) => toggled(before, index));
   return (
     <Lines
       label={`${title} as a tree`}
