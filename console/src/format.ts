@@ -107,6 +107,13 @@ export function plural(count: number, one: string, text = countText(count)): str
 export const pluralOf = (one: string): string =>
   /(?:[sx]|ch)$/.test(one) ? `${one}es` : `${one.replace(/([^aeiou])y$/, '$1ie')}s`;
 
+/** `200: 25, no response: 2`, the most first. */
+export const countsText = (counts: Record<string, number>, nameOf: (key: string) => string): string =>
+  Object.entries(counts)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([key, count]) => `${nameOf(key)}: ${countText(count)}`)
+    .join(', ');
+
 /** `retry now` to `Retry now`, `half_open` to `Half open`. */
 export const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replaceAll('_', ' ');

@@ -5,7 +5,7 @@ import { call, type Input } from '../../api/client.ts';
 import { AGAIN_MS } from '../../api/queries.ts';
 import { Loaded } from '../../components/Failed.tsx';
 import { Card, Facts, PageLink, Status } from '../../components/ui.tsx';
-import { countText, durationText, percentText, plural, type Total, totalText } from '../../format.ts';
+import { countsText, countText, durationText, percentText, plural, type Total, totalText } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { notReplayed } from '../deliveries/ReplayFailed.tsx';
 
@@ -106,7 +106,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                   {count}
                 </PageLink>,
               ]),
-              codes && !isWarehouse && ['Attempts by response (last 24 hours)', codesText(codes)],
+              codes && !isWarehouse && ['Attempts by response (last 24 hours)', countsText(codes, codeText) || 'None'],
             ]}
           />
         )}
@@ -138,9 +138,4 @@ function reasonText({ health, left }: Answer): string {
   return left?.total === 0 ? `${failed}, none left to replay` : failed;
 }
 
-/** `200: 25, no response: 2` */
-const codesText = (codes: Record<string, number>): string =>
-  Object.entries(codes)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([code, count]) => `${code === 'none' ? 'no response' : code}: ${countText(count)}`)
-    .join(', ') || 'None';
+const codeText = (code: string): string => (code === 'none' ? 'no response' : code);

@@ -6,16 +6,10 @@ import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Empty } from '../../components/ui.tsx';
-import { countText, plain, sentence } from '../../format.ts';
+import { countsText, countText, plain, sentence } from '../../format.ts';
 import { rangeOf, usePageSearch } from '../../search.ts';
 
 type Row = Metrics['series'][number];
-
-const causesText = ({ total }: Row): string =>
-  Object.entries(total.causes ?? {})
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([cause, count]) => `${sentence(cause)}: ${countText(count)}`)
-    .join(', ');
 
 export function Refused() {
   const [search] = usePageSearch();
@@ -37,7 +31,7 @@ export function Refused() {
       ),
     },
     { title: 'Refused', value: ({ total }) => total.refused ?? 0, as: 'count' },
-    { title: 'Causes', value: causesText },
+    { title: 'Causes', value: ({ total }) => countsText(total.causes ?? {}, sentence) },
     { title: 'ID', value: ({ id }) => id, as: 'id', wideOnly: true },
   ];
   return (
