@@ -4,7 +4,7 @@ import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon, MixerHorizontalIcon } fr
 import { useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { mayWith, type SingleScope, useCaller } from '../api/caller.tsx';
-import { sentence } from '../format.ts';
+import { choicesOf, sentence } from '../format.ts';
 import { type Listed, RecordField } from '../forms/fields.tsx';
 import { type Search, usePageSearch } from '../search.ts';
 import { IconButton, statusText } from './ui.tsx';
@@ -27,10 +27,7 @@ export type Filter<Name extends string = string> = {
   | { kind: 'record'; list: Listed }
 );
 
-const YES_NO = [
-  { value: 'true', label: 'Yes' },
-  { value: 'false', label: 'No' },
-];
+const YES_NO = choicesOf({ true: 'Yes', false: 'No' });
 
 /** Filters as the API takes them. What is not among the choices, or no number, the API refuses, and says so. */
 export function inputOf(search: Search, filters: readonly Filter[]): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { PlusIcon } from '../components/icons.tsx';
 import type { FilterCondition } from '@hookyard/client';
 import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
-import { plain } from '../format.ts';
+import { choicesOf, plain } from '../format.ts';
 import { RemoveButton } from './fields.tsx';
 
 type Operator = FilterCondition['operator'];
@@ -85,10 +85,7 @@ export function Conditions({ rows, onChange, logic, onLogic, error, help, met, i
           label="Match"
           value={logic}
           onChange={(event) => onLogic(event.currentTarget.value as 'AND' | 'OR')}
-          data={[
-            { value: 'AND', label: 'All conditions' },
-            { value: 'OR', label: 'Any condition' },
-          ]}
+          data={choicesOf({ AND: 'All conditions', OR: 'Any condition' })}
         />
         {rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own

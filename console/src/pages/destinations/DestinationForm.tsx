@@ -155,11 +155,7 @@ function storeFields(form: Form, type: StoreType, isNew: boolean): Entry[] {
     type === 's3' && {
       path: 'config.forcePathStyle',
       label: 'Addressing style',
-      choices: [
-        { value: '', label: 'Automatic' },
-        { value: 'false', label: 'Virtual-hosted' },
-        { value: 'true', label: 'Path' },
-      ],
+      choices: choicesOf({ '': 'Automatic', false: 'Virtual-hosted', true: 'Path' }),
     },
     { path: 'config.prefix', label: 'Folder', placeholder: 'webhooks' },
     {

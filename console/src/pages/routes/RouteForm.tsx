@@ -198,11 +198,7 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
   return [
     {
       ...{ path: 'ordering.by', label: 'Deliver in order' },
-      choices: [
-        { value: 'off', label: 'Off' },
-        { value: 'field', label: 'Events with the same key' },
-        { value: 'route', label: 'All events on the route' },
-      ],
+      choices: choicesOf({ off: 'Off', field: 'Events with the same key', route: 'All events on the route' }),
     },
     by === 'field' && {
       ...{ path: 'ordering.key', label: 'Ordering key', placeholder: 'payload.order.id', isRequired: true },
@@ -210,18 +206,12 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
     },
     by === 'field' && {
       ...{ path: 'ordering.missingKey', label: 'Events without a key' },
-      choices: [
-        { value: 'unordered', label: 'Deliver in any order' },
-        { value: 'together', label: 'Deliver under one key' },
-      ],
+      choices: choicesOf({ unordered: 'Deliver in any order', together: 'Deliver under one key' }),
     },
     by !== 'off' && [
       {
         ...{ path: 'ordering.onExhausted', label: 'When retries are exhausted' },
-        choices: [
-          { value: 'hold', label: 'Block the key' },
-          { value: 'continue', label: 'Deliver the next event' },
-        ],
+        choices: choicesOf({ hold: 'Block the key', continue: 'Deliver the next event' }),
       },
       ...(onExhausted === 'hold' ? [HOLD] : []),
     ],
@@ -278,11 +268,7 @@ function FilterFields({ form }: { form: Form }) {
         label="Filter"
         value={kind}
         onChange={(event) => choose(event.currentTarget.value)}
-        data={[
-          { value: 'none', label: 'None: all events' },
-          { value: 'record', label: 'Shared filter' },
-          { value: 'own', label: 'Custom conditions' },
-        ]}
+        data={choicesOf({ none: 'None: all events', record: 'Shared filter', own: 'Custom conditions' })}
       />
       {kind === 'record' && (
         <RecordField

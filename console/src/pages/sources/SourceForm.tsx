@@ -222,11 +222,7 @@ const template = ({ type }: Config): Entry[] => [
   [
     of('timestampHeader', 'Timestamp header'),
     of('timestampUnit', 'Timestamp format', {
-      choices: [
-        { value: 's', label: 'Unix seconds' },
-        { value: 'ms', label: 'Unix milliseconds' },
-        { value: 'rfc3339', label: 'RFC 3339' },
-      ],
+      choices: choicesOf({ s: 'Unix seconds', ms: 'Unix milliseconds', rfc3339: 'RFC 3339' }),
     }),
     tolerance,
   ],
@@ -315,11 +311,7 @@ function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry
     {
       path: 'ingestToken',
       label: 'Secret token in the ingest URL',
-      choices: [
-        { value: 'none', label: 'None' },
-        { value: 'optional', label: 'Optional' },
-        { value: 'required', label: 'Required' },
-      ],
+      choices: choicesOf({ none: 'None', optional: 'Optional', required: 'Required' }),
     },
     {
       ...{ path: 'concealed', label: 'Hide source', kind: 'flag' },
