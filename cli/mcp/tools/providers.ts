@@ -83,11 +83,8 @@ function requireSecrets(
 
 async function providersOf(client: Client): Promise<Provider[]> {
   const all: Provider[] = [];
-  for (let page = 1; ; page += 1) {
-    const { data, pagination } = await client.listProviders({ page, pageSize: 100 });
-    all.push(...data);
-    if (page * pagination.pageSize >= pagination.total) return all;
-  }
+  for await (const provider of client.each('listProviders')) all.push(provider);
+  return all;
 }
 
 function named(all: Provider[], name: string): Provider {
