@@ -6,7 +6,6 @@ import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { Gate } from '../../core/filters/schema-and-filter.ts';
 import type { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
-import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import { confirmsSubscriptions, openCredentials } from '../../core/verification/config.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
 import type { Credentials } from '../../core/verification/index.ts';
@@ -21,7 +20,6 @@ import {
   type Standing,
   standingOf,
 } from '../../db/hot-path/routing.ts';
-import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import type { Sender } from '../../providers/provider.ts';
 import { unavailable } from './answer.ts';
 
@@ -35,13 +33,11 @@ export interface RoutedRoute
   gate: Gate<SchemaText, FilterText> | null;
 }
 
+type OfRow = 'organizationId' | 'configVersion' | 'sourceId' | 'enabled' | 'idempotencyKey' | 'concealed' | 'answer';
+
 /** A source with its enabled routes, in the order in which they run. */
-export interface SourceRouting {
-  organizationId: string;
-  configVersion: number;
+export interface SourceRouting extends Pick<RoutingRow, OfRow> {
   standing: Standing;
-  sourceId: string;
-  enabled: boolean;
   /**
    * Who sends to it, and how that is verified; null: this release does not know its provider, and refuses everything.
    */
@@ -52,13 +48,8 @@ export interface SourceRouting {
   /** Requests that are answered and are no webhooks: those of its sender, and those of its owner. */
   handshakes: readonly Handshake[];
   confirmsSubscriptions: boolean;
-  idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
-  /** Anyone who cannot prove who they are is answered as if there were no such source. */
-  concealed: boolean;
   allowsPaths: boolean;
-  /** What an accepted webhook is answered; null: the default. */
-  answer: SourceAnswer | null;
   routes: RoutedRoute[];
   isGated: boolean;
 }

@@ -2,6 +2,7 @@
 import { idTime, isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
 import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER, replaysIn } from '../sql/rules.ts';
+import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { type AttemptResult, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
 import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
@@ -17,20 +18,15 @@ import {
   undeliveredStatuses,
 } from './selection.ts';
 
-export interface DeliveryRecord {
+type OfDelivery = 'eventId' | 'sourceId' | 'routeId' | 'destinationId' | 'status' | 'attemptCount' | 'statusCode';
+
+export interface DeliveryRecord extends Pick<AttemptContext, OfDelivery> {
   id: string;
-  eventId: string;
-  sourceId: string;
   sourceName: string;
-  routeId: string | null;
   /** Null when the route has been deleted since. */
   routeName: string | null;
-  destinationId: string;
   /** Null when the destination has been deleted since. */
   destinationName: string | null;
-  status: string;
-  attemptCount: number;
-  statusCode: number | null;
   /** Of the latest attempt, ms. */
   latency: number | null;
   error: string | null;

@@ -36,8 +36,10 @@ export interface RoutingRow {
   ingestTokenValue: string | null;
   previousTokenValue: string | null;
   previousTokenUntil: Date | null;
+  /** Anyone who cannot prove who they are is answered as if there were no such source. */
   concealed: boolean;
   allowPaths: boolean;
+  /** What an accepted webhook is answered; null: the default. */
   answer: SourceAnswer | null;
   handshake: SourceHandshake | null;
   handshakeToken: string | null;
