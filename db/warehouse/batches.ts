@@ -91,8 +91,7 @@ export interface BatchUnderWay extends FileForm {
 export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key,
   file_format as "fileFormat", field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
   key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId",
-  last_delivery_id as "lastDeliveryId",
-  waiting_since as "waitingSince", events, bytes, attempts, error,
+  last_delivery_id as "lastDeliveryId", waiting_since as "waitingSince", events, bytes, attempts, error,
   error_summary as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
 /**

@@ -20,9 +20,8 @@ with taken as (
   ${unqueue('(select id, $3::text as organization_id, $4::text as destination_id, priority from unnest($1::text[], $11::int[]) as i(id, priority))', '(select events from total) >= 0')}
 )
 insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format,
-  field_mapping, payload_column, compression, key_order, first_delivery_id, last_delivery_id,
-                                    waiting_since, events,
-                                    bytes, frozen_at)
+  field_mapping, payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
+  bytes, frozen_at)
 select $2, $3, $4, 'frozen', $5, $6, $7, $8::jsonb, $14, $15, $16, first, last, $9, events, $10, $17 from total
 on conflict (id) do update
   set status = 'frozen', key = excluded.key, file_format = excluded.file_format, field_mapping = excluded.field_mapping,
@@ -94,8 +93,7 @@ with halved as (
 )
 insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
   payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
-                               bytes, frozen_at,
-                               half_of)
+  bytes, frozen_at, half_of)
 select $3, organization_id, destination_id, 'frozen', partition, $4, file_format, field_mapping, payload_column,
        compression, key_order,
        first, last, waiting_since, events_moved, $5, $11, id
