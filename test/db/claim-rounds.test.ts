@@ -37,7 +37,7 @@ describe('relays that claim', () => {
   }
 
   /** Relays that share the shards. */
-  async function startRelays(count: number, limits = LIMITS): Promise<Relay[]> {
+  async function startRelays(count: number, limits = LIMITS): Promise<[Relay, ...Relay[]]> {
     const owners = Array.from({ length: count }, () => newId('req'));
     const shares = await shareOut(database.pool, owners);
     return shares.map((held) => {
@@ -47,7 +47,7 @@ describe('relays that claim', () => {
         inFlight,
         claims: new Claims({ hotPool, held: () => held, inFlight, waiting: () => [], suspended: () => [] }),
       };
-    });
+    }) as [Relay, ...Relay[]];
   }
 
   /** A destination that answers at once: its delivery leaves outbox and relay. */
@@ -89,7 +89,6 @@ describe('relays that claim', () => {
     await enqueue(destinations, 5);
     const served = new Map(destinations.map((id) => [id, 0]));
     const claimsOfARound: OutboxRow[][] = [];
-    if (!relay) throw new Error('there is no relay');
     relay.claims.sweep();
     do {
       const rows = await relay.claims.next();
@@ -109,7 +108,6 @@ describe('relays that claim', () => {
     const busy = makeDestinations(500);
     const [quick = ''] = makeDestinations(1);
     const [relay] = await startRelays(1);
-    if (!relay) throw new Error('there is no relay');
     await enqueue(busy, 20, 'org_a');
     const served = new Map<string, number>();
     const serve = async (rows: OutboxRow[]) => {
@@ -130,7 +128,6 @@ describe('relays that claim', () => {
     const hanging = makeDestinations(500);
     const [quick = ''] = makeDestinations(1);
     const [relay] = await startRelays(1);
-    if (!relay) throw new Error('there is no relay');
     await enqueue(hanging, 3, 'org_a');
     relay.claims.sweep();
     for (let claim = 0; claim < 20; claim += 1) await relay.claims.next();
@@ -158,9 +155,7 @@ describe('relays that claim', () => {
     /** It has started all it may. */
     beforeEach(async () => {
       destinations = makeDestinations(1900);
-      const [only] = await startRelays(1, { total: 4000, perDestination: 1 });
-      if (!only) throw new Error('there is no relay');
-      relay = only;
+      [relay] = await startRelays(1, { total: 4000, perDestination: 1 });
       await enqueue(destinations, 2);
       while (relay.inFlight.size < destinations.length) await relay.claims.next();
     });

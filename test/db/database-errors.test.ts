@@ -58,11 +58,7 @@ describe('errors of the database', () => {
   it('names what PostgreSQL answers', async () => {
     const { databaseUrl } = stackAddresses();
     const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => {} });
-    const failureOf = (statement: string) =>
-      pool.query(statement).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
+    const failureOf = (statement: string) => pool.query(statement).catch((error: unknown) => error);
     try {
       const table = 'errors_test_table';
       expect(isReadOnlyServer(await failureOf(`begin read only; create table ${table} (id int)`))).to.equal(true);

@@ -13,13 +13,13 @@ describe('what deletions leave', () => {
   beforeEach(() => pool.query('delete from source_purges'));
 
   /** Owners with an event to each of their routes; the first one first. */
-  async function owners(...sources: number[]): Promise<HistoryOwner[]> {
+  async function owners(...sources: number[]): Promise<[HistoryOwner, HistoryOwner, ...HistoryOwner[]]> {
     const made = [];
     for (const count of sources) made.push(await makeOwner(pool, count, 1));
     for (const owner of made)
       for (const route of owner.routes)
         await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
-    return made;
+    return made as [HistoryOwner, HistoryOwner, ...HistoryOwner[]];
   }
   async function deleteSources({ organizationId, routes }: HistoryOwner): Promise<void> {
     for (const { sourceId } of routes) await deleteSource(pool, organizationId, sourceId);
@@ -32,15 +32,10 @@ describe('what deletions leave', () => {
     return rows.map(({ id }) => id);
   };
   /** The rows of an organization cannot be changed while `work` is done. */
-  async function whileRefused(
-    table: string,
-    change: string,
-    { organizationId }: HistoryOwner,
-    work: () => Promise<void>,
-  ) {
+  async function whileRefused(table: string, change: string, of: HistoryOwner, work: () => Promise<void>) {
     await pool.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by a test'; end $$;
-       create trigger refuse before ${change} on ${table} for each row when (old.organization_id = '${organizationId}')
+       create trigger refuse before ${change} on ${table} for each row when (old.organization_id = '${of.organizationId}')
        execute function refuse()`,
     );
     try {
@@ -54,7 +49,6 @@ describe('what deletions leave', () => {
   it('of sources goes although that of one cannot be removed, which is told of and goes when it can', async () => {
     const all = await owners(1, 1, 1);
     const [first] = all;
-    if (!first) throw new Error('there is none');
     for (const owner of all) await deleteSources(owner);
     await whileRefused('events', 'delete', first, async () => {
       expect(await round()).to.equal('refused by a test');
@@ -66,7 +60,6 @@ describe('what deletions leave', () => {
 
   it('of sources goes step by step in turn: organization by organization, and in each source by source', async () => {
     const [many, one] = await owners(3, 1);
-    if (!many || !one) throw new Error('there is none');
     await deleteSources(many);
     await deleteSources(one);
     const turns = [];
@@ -82,7 +75,6 @@ describe('what deletions leave', () => {
     const ids = all.map(({ organizationId }) => organizationId);
     await pool.query('delete from destinations where organization_id = any($1)', [ids]);
     const [first] = all;
-    if (!first) throw new Error('there is none');
     await whileRefused('deliveries', 'update', first, async () => {
       expect(await round()).to.equal('refused by a test');
       expect(await left(all, 'outbox')).to.deep.equal([first.organizationId]);

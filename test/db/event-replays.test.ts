@@ -11,8 +11,10 @@ import {
   forgetEventReplays,
   selectEvents,
 } from '../../db/replay/event-replays.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { insertDestination } from './fixtures.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 import { removeRoute } from '../support/rows.ts';
 import { usePool, useStarted } from '../support/use-hookyard.ts';
@@ -92,20 +94,16 @@ describe('replays and their pages', () => {
   it('are none after a cancel, which waits for the one under way', async () => {
     const ids = await db.storeEvents(...many(6));
     const key = await db.startReplay();
-    const blocker = await db.pool.connect();
-    try {
-      await blocker.query('begin');
+    const [page, cancelling] = await inTransaction(db.pool, async (blocker) => {
       await blocker.query('select from events where id = $1 for update', [ids[0]]);
       const page = makePage(db.pool, key, 1);
       await until('the page to wait for an event', () => db.waitingBackend());
       const cancelling = endEventReplay(db.pool, key, 'cancelled');
       await until('the cancel to wait for the page', async () => (await db.waitingBackends()).length === 2);
-      await blocker.query('commit');
-      expect((await page).progress).to.include({ status: 'running', eventsReplayed: 3 });
-      expect(await cancelling).to.equal(true);
-    } finally {
-      blocker.release(true);
-    }
+      return [page, cancelling] as const;
+    });
+    expect((await page).progress).to.include({ status: 'running', eventsReplayed: 3 });
+    expect(await cancelling).to.equal(true);
     const { progress, deliveries } = await makePage(db.pool, key, 2);
     expect(progress).to.include({ status: 'cancelled', eventsReplayed: 3, pages: 1 });
     expect(deliveries).to.deep.equal([]);
@@ -221,14 +219,10 @@ describe('replays and their pages', () => {
       await makePage(db.pool, key, 1);
       expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
       await letLapse(key);
-      const holder = await db.pool.connect();
-      try {
-        await holder.query('begin');
+      await inOpenTransaction(db.pool, async (holder) => {
         await holder.query('select from event_replays where id = $1 for update', [key.replayId]);
         expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
-      } finally {
-        holder.release(true);
-      }
+      });
       await db.run(key, 1);
       expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
     });

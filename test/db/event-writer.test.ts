@@ -1,29 +1,20 @@
 import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../support/database/new-events.ts';
-import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
+import { addOwner, type EventOwner, keyOf, routedEvent, storedOf, storesWait } from '../support/database/new-events.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
-import { useDatabase } from '../support/use-hookyard.ts';
-import { selectValue } from '../support/database/sql.ts';
+import { useDatabase, useStarted } from '../support/use-hookyard.ts';
 
 describe('the writer of events, when the connection to PostgreSQL breaks', () => {
   const { database, pool } = useDatabase('writer');
-  let proxy: TcpProxy;
-  let behindProxy: string;
+  const proxy = useStarted(() => startTcpProxy(new URL(database.databaseUrl).host));
   let ingestPool: Pool;
   let owner: EventOwner;
-  before(async () => {
-    const url = new URL(database.databaseUrl);
-    proxy = await startTcpProxy(url.host);
-    url.host = proxy.address;
-    behindProxy = url.href;
-  });
-  after(async () => {
-    await proxy.close();
-  });
   beforeEach(async () => {
-    ingestPool = createPool(behindProxy, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
+    const behindProxy = Object.assign(new URL(database.databaseUrl), { host: proxy.address });
+    ingestPool = createPool(behindProxy.href, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
     // The connections to write with, of which a group may take any: what is held later must not be their beginning.
     await Promise.all(Array.from({ length: 4 }, () => ingestPool.query('select pg_sleep(0.1)')));
     owner = await addOwner(pool);
@@ -88,15 +79,14 @@ describe('the writer of events, when the connection to PostgreSQL breaks', () =>
       const writer = createEventWriter(ingestPool);
       const event = await routedEvent(pool, owner, { idempotency });
       // Counting is the last thing the statement does, and has to wait.
-      const holder = await pool.connect();
-      await holder.query('begin');
-      await holder.query('lock table ledger_entries in exclusive mode');
-      const written = writer.write(event);
-      await statementsWait(1);
-      proxy.breakConnections();
-      await statementsWait(2);
-      await holder.query('rollback');
-      holder.release();
+      let written: ReturnType<typeof writer.write> | undefined;
+      await inOpenTransaction(pool, async (holder) => {
+        await holder.query('lock table ledger_entries in exclusive mode');
+        written = writer.write(event);
+        await storesWait(pool, 1);
+        proxy.breakConnections();
+        await storesWait(pool, 2);
+      });
       expect(await written).to.deep.equal({ kind: 'stored' });
       expect(await stored()).to.deep.equal({ ids: [event.id], counted: 1, queued: 1 });
     });
@@ -113,13 +103,4 @@ describe('the writer of events, when the connection to PostgreSQL breaks', () =>
     proxy.breakConnections();
     expect(await stored()).to.deep.equal({ ids: [], counted: 0, queued: 0 });
   });
-
-  function statementsWait(count: number): Promise<unknown> {
-    return until(`${count} statements to wait`, async () => {
-      return (
-        (await selectValue<number>(pool)`select count(*) as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`) === count
-      );
-    });
-  }
 });

@@ -16,6 +16,7 @@ import {
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits, nextProbe } from '../../db/circuits/wake-ups.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { holdOrFailOver } from '../../worker/relay/round.ts';
@@ -23,7 +24,7 @@ import { insertDelivery, insertDestination, insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { useDatabase, useMade } from '../support/use-hookyard.ts';
+import { useDatabase, useMade, useStarted } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
 
 describe('held deliveries', () => {
@@ -65,8 +66,12 @@ describe('held deliveries', () => {
     ...{ deliveryId, routeId, destinationId, ...owner, eventId: newId('evt') },
     ...{ priority: 0, failoverOf: null, orderHash: null, blockedBy: 'half_open', resume: null },
   });
-  const common = { log: createLog({ LOG_LEVEL: 'silent' }, 'worker') };
-  const unpaced = new WorkflowPermits({ permits: 1, alone: () => true });
+  const connection = useStarted(async () => Connection.lazy({ address: stackAddresses().temporalAddress }));
+  const log = createLog({ LOG_LEVEL: 'silent' }, 'worker');
+  const workflowPermits = new WorkflowPermits({ permits: 1, alone: () => true });
+  const depsWith = (releases: FairQueue) => ({
+    ...{ log, pool, client: new Client({ connection }), releases, workflowPermits },
+  });
 
   const wakeUps = async () => (await claimDueCircuits(pool, 100)).map(({ routeId }) => routeId);
 
@@ -163,27 +168,17 @@ describe('held deliveries', () => {
     const [first, second] = [await hold(routeId), await hold(routeId)];
     await endCooldown(routeId);
     await electProbe(pool, routeId, first);
-    const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
-    const blocker = await pool.connect();
-    try {
+    let looking: ReturnType<typeof advanceCircuit> | undefined;
+    await inTransaction(pool, async (blocker) => {
       // After the probe was released, a look asks for failover destinations.
-      await blocker.query('begin');
       await blocker.query('lock table destinations in access exclusive mode');
-      const client = new Client({ connection });
-      const looking = advanceCircuit(
-        { ...common, pool, client, releases: new FairQueue(1), workflowPermits: unpaced },
-        { ...owner, routeId, reset: false },
-      );
+      looking = advanceCircuit(depsWith(new FairQueue(1)), { ...owner, routeId, reset: false });
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);
       await count(routeId, true, first);
-      await blocker.query('commit');
-      expect(await looking).to.include({ state: 'half_open', held: 1, probeSuccessCount: 1, waitMs: 0 });
-      expect(await wakeUps()).to.include(routeId);
-      expect(await findHeld(pool, routeId, second)).to.include({ deliveryId: second });
-    } finally {
-      blocker.release(true);
-      await connection.close();
-    }
+    });
+    expect(await looking).to.include({ state: 'half_open', held: 1, probeSuccessCount: 1, waitMs: 0 });
+    expect(await wakeUps()).to.include(routeId);
+    expect(await findHeld(pool, routeId, second)).to.include({ deliveryId: second });
   });
 
   it('are kept by a circuit that opens again after its reset, however long it waits for a slot', async () => {
@@ -191,21 +186,16 @@ describe('held deliveries', () => {
     await hold(routeId);
     const releases = new FairQueue(1);
     releases.enter(owner.organizationId);
-    const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
-    const deps = { ...common, pool, client: new Client({ connection }), releases, workflowPermits: unpaced };
+    const deps = depsWith(releases);
     /** As Temporal makes it. */
     const look = (reset: boolean) =>
       asyncLocalStorage.run({ info: { attempt: 1 } } as Context, () =>
         advanceCircuit(deps, { ...owner, routeId, reset }),
       );
-    try {
-      const closed = { state: 'closed', held: 1, waitMs: 0 };
-      expect(await look(true), 'a look that ends: nothing repeats the reset').to.deep.equal(closed);
-      expect(await look(false).catch((error: unknown) => error)).to.include({ type: 'TurnOfOthers' });
-      await count(routeId, false);
-      expect(await look(false)).to.include({ state: 'open', held: 1 });
-    } finally {
-      await connection.close();
-    }
+    const closed = { state: 'closed', held: 1, waitMs: 0 };
+    expect(await look(true), 'a look that ends: nothing repeats the reset').to.deep.equal(closed);
+    expect(await look(false).catch((error: unknown) => error)).to.include({ type: 'TurnOfOthers' });
+    await count(routeId, false);
+    expect(await look(false)).to.include({ state: 'open', held: 1 });
   });
 });

@@ -24,6 +24,8 @@ import { selectRows } from '../support/database/sql.ts';
 
 const HOUR = 3_600_000;
 const DAYS = 3;
+const REASON = openError(ownWords`a test`);
+const ANSWERED = openError(ownWords`The receiver answered 500`);
 // Hours in which nothing happens.
 const GAP = { from: 30 * HOUR, length: 3 * HOUR };
 const PAGES = [
@@ -74,8 +76,7 @@ describe('Lists of history', () => {
       expect(found.total).to.equal(expected.length);
       expect(found.ids).to.deep.equal(expected.slice(page.offset, page.offset + page.limit));
     }
-    const tooLong = await inSnapshot(pool, (db) => searchPage(db, selection, { limit: 500, offset: 0 }, -1)).then(
-      () => null,
+    const tooLong = await inSnapshot(pool, (db) => searchPage(db, selection, { limit: 500, offset: 0 }, -1)).catch(
       (error: unknown) => error,
     );
     expect(tooLong).to.be.instanceOf(SearchTooBroadError);
@@ -118,17 +119,9 @@ describe('Lists of history', () => {
         await inSnapshot(pool, (db) => agreesByCursor(db, selection, { limit: 7, forMs, plain, where }));
       }
     }
-    expect(
-      await inSnapshot(pool, (db) =>
-        searchPage(
-          db,
-          deliverySelection(owner.organizationId, { codeClass: '5xx' }),
-          PAGES[0] ?? { limit: 1, offset: 0 },
-        ),
-      ),
-    )
-      .to.have.property('total')
-      .above(10);
+    const failed = deliverySelection(owner.organizationId, { codeClass: '5xx' });
+    const { total } = await inSnapshot(pool, (db) => searchPage(db, failed, { limit: 20, offset: 0 }));
+    expect(total).to.be.above(10);
   });
 
   it('find events by where they were delivered, replays and failovers included', async () => {
@@ -205,25 +198,18 @@ describe('Lists of history', () => {
       case 0:
         return;
       case 1:
-        await recordOutcome(pool, event, first, {
-          status: 'failed',
-          error: openError(ownWords`The receiver answered 500`),
-        });
+        await recordOutcome(pool, event, first, { status: 'failed', error: ANSWERED });
         await createReplays(pool, { organizationId, eventIds: [event.id] });
         return;
       case 2:
-        await cancelDeliveries(pool, { organizationId, eventId: event.id, reason: openError(ownWords`a test`) });
+        await cancelDeliveries(pool, { organizationId, eventId: event.id, reason: REASON });
         return;
       case 3:
         await recordOutcome(pool, event, first, { status: 'retrying' });
         await recordOutcome(pool, event, first, { status: 'failed', attempt: 2, failoverId: route.failoverId });
         return;
       case 4:
-        await endDeliveries(pool, 'failed', {
-          organizationId,
-          deliveryIds: [first.id],
-          reason: openError(ownWords`a test`),
-        });
+        await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [first.id], reason: REASON });
         return;
       case 5:
         await deleteEvent(pool, organizationId, event.id);

@@ -9,10 +9,9 @@ import { TUNING } from '../../core/config/tuning.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/sql/partitions.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type OwnDatabase, ownDatabase } from '../support/database/own-database.ts';
 import { mergeAll } from '../support/database/roll-up.ts';
-import { fillHour, type Volume } from '../support/database/volume.ts';
+import { fillHour } from '../support/database/volume.ts';
+import { useDatabase, useMade, usePool } from '../support/use-hookyard.ts';
 
 const ROWS = Number(process.env.VOLUME ?? 100_000);
 const DEADLINE_MS = 50;
@@ -24,20 +23,16 @@ const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
 
 describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`, function () {
   this.timeout(600_000);
-  let database: OwnDatabase;
-  let volume: Volume;
-  let hurried: Pool;
+  // What fills it may take long.
+  const { database } = useDatabase('volume', { statementTimeoutMs: 600_000 });
+  const volume = useMade('the volume', () => fillHour(database.pool, ROWS, DAYS_AGO, 60));
+  const hurried = usePool(database, { max: 4, statementTimeoutMs: DEADLINE_MS });
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
-  before(async () => {
-    // What fills it may take long.
-    database = await ownDatabase('volume', { statementTimeoutMs: 600_000 });
-    volume = await fillHour(database.pool, ROWS, DAYS_AGO, 60);
-    hurried = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: DEADLINE_MS, onError: () => {} });
-  });
-  after(async () => {
-    await hurried?.end();
-    await database?.close();
+
+  const depsWith = (changes: Partial<typeof settings> = {}) => ({
+    ...{ pool: hurried, client: unusedTemporal(), secretBox, tuning: TUNING, log },
+    settings: { ...settings, ...changes },
   });
 
   /**
@@ -45,14 +40,7 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`
    * up for it.
    */
   async function keepHouse(changes: Partial<typeof settings> = {}): Promise<void> {
-    const deps = {
-      pool: hurried,
-      client: unusedTemporal(),
-      secretBox,
-      settings: { ...settings, ...changes },
-      tuning: TUNING,
-      log,
-    };
+    const deps = depsWith(changes);
     for (let failures = 0; failures < MOST_FAILURES; ) {
       const hasMore = await maintain(deps).catch((error: unknown) => {
         if (!(error instanceof HousekeepingError)) throw error;
@@ -111,7 +99,7 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`
     await database.pool.query(`alter table idempotent_requests rename to elsewhere;
       insert into idempotency_keys (source_id, key_hash, event_id, expires_at)
         select 'src', n::text::bytea, 'evt', now() - interval '1 day' from generate_series(1, 25000) n`);
-    const deps = { pool: hurried, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log };
+    const deps = depsWith();
     let failure: unknown;
     while (!failure)
       failure = await maintain(deps).then(

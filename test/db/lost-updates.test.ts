@@ -10,7 +10,7 @@ import { divertBlocked, endHold, oldestHeld } from '../../db/circuits/held-deliv
 import { removeQueued } from '../../db/hot-path/claim.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { DAY_MS } from '../../db/sql/partitions.ts';
-import type { Pool } from '../../db/connections/pool.ts';
+import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { makeDue, requeueDeliveries } from '../../db/delivery/reconciliation.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/operations/retention.ts';
@@ -26,6 +26,7 @@ import {
   storeEvent,
   firstRoute,
 } from '../support/database/history.ts';
+import { waitingForLocks } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 import { useHistoryDatabase, usePool } from '../support/use-hookyard.ts';
 import { execute } from '../support/database/sql.ts';
@@ -53,6 +54,7 @@ interface Case {
 }
 
 const GONE = 'd.id is null and e.id is null';
+const REASON = openError(ownWords`a test`);
 
 const cases: Record<string, Case> = {
   'recording results': {
@@ -74,12 +76,8 @@ const cases: Record<string, Case> = {
   'cancelling the deliveries of an event': {
     tables: ['deliveries', 'events'],
     act: (pool, { owner, events }) =>
-      each(events, ({ id }) =>
-        cancelDeliveries(pool, {
-          organizationId: owner.organizationId,
-          eventId: id,
-          reason: openError(ownWords`a test`),
-        }),
+      each(events, ({ id: eventId }) =>
+        cancelDeliveries(pool, { organizationId: owner.organizationId, eventId, reason: REASON }),
       ),
     afterwards: `d.status = 'cancelled' and e.deliveries_failed = 1`,
   },
@@ -176,17 +174,12 @@ describe('changes that had to wait', () => {
         const world = await makeWorld(pool);
         await prepare?.(pool, world);
         const id = table === 'events' ? world.events[0]?.id : world.deliveryIds[0];
-        const other = await pool.connect();
         let acted: Promise<unknown> = Promise.resolve();
-        try {
-          await other.query('begin');
+        await inTransaction(pool, async (other) => {
           await other.query(`update ${table} set source_id = source_id where id = $1`, [id]);
           acted = act(acting, world);
           await until('it to wait', () => someoneWaits(pool));
-          await other.query('commit');
-        } finally {
-          other.release();
-        }
+        });
         await acted;
         const { rows } = await pool.query<{ count: number }>(
           `select count(*) from unnest($1::text[], $2::text[]) as i(delivery_id, event_id)
@@ -208,20 +201,15 @@ describe('changes that had to wait', () => {
       const { events, deliveryIds } = await makeWorld(pool);
       const [deliveryId = ''] = deliveryIds;
       await requeueDeliveries(pool, [{ deliveryId, resume: 'lost' }]);
-      const other = await pool.connect();
       let acted: Promise<unknown> = Promise.resolve();
-      try {
-        await other.query('update deliveries set status = $2 where id = $1', [deliveryId, status]);
-        await other.query('begin');
+      await pool.query('update deliveries set status = $2 where id = $1', [deliveryId, status]);
+      await inTransaction(pool, async (other) => {
         await other.query(`update outbox set resume = 'waiting' where delivery_id = $1`, [deliveryId]);
         const destinationId = events[0]?.deliveries[0]?.destinationId ?? '';
         const organizationId = events[0]?.organizationId ?? '';
         acted = removeQueued(acting, { organizationId, destinationId, priority: 0, deliveryId });
         await until('it to wait', () => someoneWaits(pool));
-        await other.query('commit');
-      } finally {
-        other.release();
-      }
+      });
       await acted;
       const { rowCount } = await pool.query('select from outbox where delivery_id = $1', [deliveryId]);
       expect(rowCount).to.equal(isLeft ? 1 : 0);
@@ -247,7 +235,7 @@ describe('changes that had to wait', () => {
       const cancelling = cancelDeliveries(group, {
         organizationId: owner.organizationId,
         deliveryIds: events.flatMap(({ deliveries }) => deliveries.map(({ id }) => id)),
-        reason: openError(ownWords`a test`),
+        reason: REASON,
       });
       await until('it to wait', () => someoneWaits(pool));
       const [, cancelled] = await Promise.all([lock(ids.slice(1)).then(() => page.query('commit')), cancelling]);
@@ -267,11 +255,7 @@ async function planAsIfLarge(pool: Pool, name: string): Promise<void> {
   for (const join of ['hashjoin', 'mergejoin']) await pool.query(`alter database ${name} set enable_${join} = off`);
 }
 
-async function someoneWaits(pool: Pool): Promise<boolean> {
-  const { rowCount } = await execute(pool)`select from pg_stat_activity where datname = current_database()
-    and wait_event_type = 'Lock'`;
-  return rowCount === 1;
-}
+const someoneWaits = async (pool: Pool) => (await waitingForLocks(pool)) === 1;
 
 async function makeWorld(pool: Pool): Promise<World> {
   const owner = await makeOwner(pool, 1, 1);
@@ -291,7 +275,7 @@ async function each<T>(items: T[], act: (item: T) => Promise<unknown>): Promise<
 const selection = ({ owner: { organizationId } }: World, deliveryIds: string[]) => ({
   organizationId,
   deliveryIds,
-  reason: openError(ownWords`a test`),
+  reason: REASON,
 });
 
 async function recordEach(pool: Pool, { events }: World, status: 'failed' | 'retrying'): Promise<void> {

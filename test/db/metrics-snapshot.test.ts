@@ -128,6 +128,10 @@ describe('the sampler of a process', () => {
     const settings = { ...KEPT, HOOKYARD_MAX_DATABASE_BYTES: 1_000_000 };
     const sampler = startSampler({ pool, settings, log: pino({ level: 'silent' }) });
     const shown = () => databaseUp.points().map(({ value }) => value);
+    const shows = async (value: number) => {
+      await sampler.refresh();
+      return shown()[0] === value;
+    };
     const waiting = () => SNAPSHOT_GAUGES.waiting.points().map(({ value }) => value);
     try {
       await sampler.refresh();
@@ -135,16 +139,10 @@ describe('the sampler of a process', () => {
       expect(shown()).to.deep.equal([1]);
       expect(databaseLimit.points().map(({ value }) => value)).to.deep.equal([1_000_000]);
       network.refuseConnections();
-      await until('the database to be away', async () => {
-        await sampler.refresh();
-        return shown()[0] === 0;
-      });
+      await until('the database to be away', () => shows(0));
       expect(waiting()).to.deep.equal([0]);
       network.breakConnections();
-      await until('the database to be back', async () => {
-        await sampler.refresh();
-        return shown()[0] === 1;
-      });
+      await until('the database to be back', () => shows(1));
     } finally {
       await sampler.stop();
       await pool.end();

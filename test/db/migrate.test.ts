@@ -4,6 +4,7 @@ import { applyMigrations, missingMigrations, type Migration, SCHEMA } from '../.
 import { newId } from '../../core/text/ids.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createDatabase, type CreatedDatabase } from '../support/database/own-database.ts';
+import { waitingFor } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 
 const MADE = `create table parcels (id text primary key);
@@ -56,15 +57,14 @@ describe('Migrations', () => {
 
   it('give up on a lock that is held, so that others get theirs, and are applied when it is free', async () => {
     await applyMigrations(client, [schema]);
-    const waiting = async (pid: number | undefined) =>
-      (await pool.query('select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [pid])).rowCount !== 0;
+    const waits = async (pid: number | undefined) => (await waitingFor(pool, pid)).length > 0;
     let applied: Promise<string[]> | undefined;
     await inTransaction(pool, async (db) => {
       await db.query('select from parcels');
       const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
       applied = applyMigrations(client, [later, weights]);
-      await until('the migration to wait for the lock', () => waiting(rows[0]?.pid));
-      await until('the migration to give up', async () => !(await waiting(rows[0]?.pid)));
+      await until('the migration to wait for the lock', () => waits(rows[0]?.pid));
+      await until('the migration to give up', async () => !(await waits(rows[0]?.pid)));
       await pool.query('select from parcels');
     });
     expect(await applied).to.deep.equal([weights.name]);

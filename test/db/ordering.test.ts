@@ -221,11 +221,7 @@ describe('ordering keys', () => {
   });
 
   async function cancel(id: string): Promise<void> {
-    const selection = {
-      organizationId: database.organizationId,
-      deliveryIds: [id],
-      reason: openError(ownWords`Enough`),
-    };
+    const selection = { ...owner(), deliveryIds: [id], reason: openError(ownWords`Enough`) };
     await inTransaction(database.pool, (db) => cancelDeliveries(db, selection));
   }
 

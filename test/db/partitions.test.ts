@@ -17,21 +17,15 @@ describe('partitions', () => {
   const { pool } = useHistoryDatabase(0);
 
   it('are made once, no matter who makes them at the same time, while somebody reads and somebody writes', async () => {
-    const reader = await pool.connect();
-    const writer = await pool.connect();
     const later = Date.now() + 20 * DAY_MS;
-    try {
-      for (const client of [reader, writer]) await client.query('begin');
+    await inOpenTransaction(pool, async (reader) => {
       for (const table of TABLES) await reader.query(`select count(*) from ${table}`);
-      await execute(writer)`insert into event_payloads (event_id, is_text, body)
-        values (${idFloor('evt', Date.now())}, true, '')`;
-      await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, later)));
-    } finally {
-      for (const client of [reader, writer]) {
-        await client.query('rollback');
-        client.release();
-      }
-    }
+      await inOpenTransaction(pool, async (writer) => {
+        await execute(writer)`insert into event_payloads (event_id, is_text, body)
+          values (${idFloor('evt', Date.now())}, true, '')`;
+        await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, later)));
+      });
+    });
     for (const table of TABLES) {
       const days = await daysBefore(pool, table, Number.POSITIVE_INFINITY);
       const today = Math.floor(later / DAY_MS);

@@ -24,10 +24,7 @@ describe('errors of PostgreSQL', () => {
   });
 
   async function failureOf(statement: () => Promise<unknown>): Promise<Error> {
-    const failure = await statement().then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    const failure = await statement().catch((error: unknown) => error);
     if (!(failure instanceof Error)) throw new Error('The statement did not fail');
     return failure;
   }

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { reserveSlot } from '../../db/delivery/rate-limits.ts';
-import { Records } from '../support/records.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 import { execute, selectValue } from '../support/database/sql.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('slots of a rate limit', () => {
-  const { testInstance } = useHookyard();
+  const { testInstance, records } = useHookyard();
   let destinationId: string;
   beforeEach(async () => {
-    destinationId = (await new Records(testInstance).destination('http://127.0.0.1:9/')).id;
+    destinationId = (await records.destination('http://127.0.0.1:9/')).id;
   });
 
   /** How far the next slot is, ms; null when there is none in time. */

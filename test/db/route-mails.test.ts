@@ -8,6 +8,7 @@ import { claimMessages, finishMessage, loadMessage } from '../../db/messages/out
 import { createRouteMails } from '../../db/messages/route-mails.ts';
 import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
+import { waitingForLocks } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 import { useDatabase, useMade } from '../support/use-hookyard.ts';
 import { execute, selectRows } from '../support/database/sql.ts';
@@ -107,14 +108,8 @@ describe('mails of routes', () => {
     let second: Promise<unknown> = Promise.resolve();
     await inTransaction(pool, async (first) => {
       await note(first, outcome(routeId, 'delivered', 2));
-      const client = await pool.connect();
-      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-      second = note(client, outcome(routeId, 'delivered', 2)).finally(() => client.release());
-      await until('the second to wait for the first', async () => {
-        const { rowCount } = await execute(pool)`select from pg_stat_activity where pid = ${rows[0]?.pid}
-          and wait_event_type = 'Lock'`;
-        return rowCount === 1;
-      });
+      second = note(pool, outcome(routeId, 'delivered', 2));
+      await until('the second to wait for the first', async () => (await waitingForLocks(pool)) === 1);
     });
     await second;
     const made = await mails(routeId);

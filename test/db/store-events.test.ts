@@ -12,6 +12,7 @@ import {
   keyOf,
   routedEvent,
   storedOf,
+  storesWait,
 } from '../support/database/new-events.ts';
 import { maintainOnce } from '../support/database/housekeeping.ts';
 import { until } from '../support/until.ts';
@@ -23,9 +24,7 @@ const OLD_DAY = Math.floor(Date.now() / DAY_MS) - 9;
 describe('a group of events', () => {
   const { database, pool } = useDatabase('store', { connections: 8 });
   const opened: Pool[] = [];
-  after(async () => {
-    await Promise.all(opened.map((each) => each.end()));
-  });
+  after(() => Promise.all(opened.map((each) => each.end())));
 
   /** The pool of an ingest process of its own. */
   const ingestPool = (): Pool => {
@@ -88,10 +87,10 @@ describe('a group of events', () => {
     await holder.take(firstMiddle);
     await holder.take(otherMiddle);
     const first = storeEvents(ingestPool(), [low, firstMiddle, high]);
-    await groupsWait(1);
+    await storesWait(pool, 1);
     const second = storeEvents(ingestPool(), [highAgain, otherMiddle, lowAgain]);
     const both = Promise.all([first, second]);
-    await Promise.race([groupsWait(2), both]);
+    await Promise.race([storesWait(pool, 2), both]);
     await holder.release();
     const [ofFirst, ofSecond] = await both;
     expect(ofFirst.stored).to.deep.equal(new Set([low.id, firstMiddle.id, high.id]));
@@ -112,7 +111,7 @@ describe('a group of events', () => {
     const holder = await holdKeys(owner);
     await holder.take(middle);
     const stored = storeEvents(ingestPool(), [low, middle, high]);
-    await groupsWait(1);
+    await storesWait(pool, 1);
     const kept = maintainOnce(pool);
     await until('the key that is free to be removed', async () => (await keysOf(owner)) === 1);
     await holder.release();
@@ -146,7 +145,7 @@ describe('a group of events', () => {
     await holder.query('begin');
     await storeEvents(holder, [first]);
     const stored = storeEvents(ingestPool(), [repeat]);
-    await groupsWait(1);
+    await storesWait(pool, 1);
     await holder.query('commit');
     holder.release();
     expect((await stored).stored).to.deep.equal(new Set());
@@ -162,7 +161,7 @@ describe('a group of events', () => {
     await holder.take(high);
     const writer = createEventWriter(ingestPool());
     const written = Promise.all([writer.write(low), writer.write(high)]);
-    await groupsWait(1);
+    await storesWait(pool, 1);
     await holder.take(low);
     await holder.release();
     expect(await written).to.deep.equal([{ kind: 'stored' }, { kind: 'stored' }]);
@@ -214,7 +213,7 @@ describe('a group of events', () => {
     for (const event of large) await holder.take(event);
     const writer = createEventWriter(ingestPool());
     const written = Promise.all(large.map((event) => writer.write(event)));
-    await groupsWait(1);
+    await storesWait(pool, 1);
     expect(await writer.write(await routedEvent(pool, other))).to.deep.equal({ kind: 'stored' });
     await holder.release();
     expect(await written).to.deep.equal(large.map(() => ({ kind: 'stored' })));
@@ -257,14 +256,5 @@ describe('a group of events', () => {
           values (${owner.sourceId}, ${idempotency?.keyHash}, 'evt_held', now() + interval '1 hour')`,
       release: () => holder.query('rollback'),
     };
-  }
-
-  function groupsWait(count: number): Promise<unknown> {
-    return until(`${count} groups to wait`, async () => {
-      return (
-        (await selectValue<number>(pool)`select count(*) as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`) === count
-      );
-    });
   }
 });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { ownWords } from '../../core/text/error-summary.ts';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
@@ -9,18 +8,12 @@ import { createExpress, type Express } from '../../worker/relay/attempt.ts';
 import { queueDelivery, queuedDeliveries } from '../support/database/outbox.ts';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
 import { until } from '../support/until.ts';
+import { closed, retrying } from '../support/workflows/scripted-attempts.ts';
 import { useDatabase, usePool } from '../support/use-hookyard.ts';
 
 const policy = {
   retryPolicy: { maxRetries: 3, initialDelay: 1000, maxDelay: 1000, backoffMultiplier: 2 },
 } as StartPolicy;
-const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
-const retrying: AttemptOutcome = {
-  status: 'retrying',
-  statusCode: 500,
-  error: ownWords`The destination returned 500`,
-  waitMs: 10,
-};
 
 describe('first attempts of the express lane', () => {
   const { database } = useDatabase('express_rows');
@@ -84,7 +77,7 @@ describe('first attempts of the express lane', () => {
   });
 
   it('are not made again when the workflow has been started and the row could not be removed', async () => {
-    outcome = retrying;
+    outcome = retrying(10);
     const row = await queueDelivery(database.pool);
     const server = readOnlySwitch(database.databaseUrl);
     await server.on();
@@ -101,7 +94,7 @@ describe('first attempts of the express lane', () => {
   });
 
   it('keep their place and their row until it is the turn of their organization, and have no workflow until then', async () => {
-    outcome = retrying;
+    outcome = retrying(10);
     const row = await queueDelivery(database.pool);
     const turn = Promise.withResolvers<boolean>();
     const asked = Promise.withResolvers<void>();
@@ -111,11 +104,7 @@ describe('first attempts of the express lane', () => {
     };
     void express.run(row, policy);
     await asked.promise;
-    expect({ attempts, starts, running: express.isRunning(row.deliveryId) }).to.deep.equal({
-      attempts: 1,
-      starts: 0,
-      running: true,
-    });
+    expect([attempts, starts, express.isRunning(row.deliveryId)]).to.deep.equal([1, 0, true]);
     expect(await queuedDeliveries(database.pool)).to.include(row.deliveryId);
     turn.resolve(true);
     await until('the end of it', () => !express.isRunning(row.deliveryId));
@@ -124,7 +113,7 @@ describe('first attempts of the express lane', () => {
   });
 
   it('stay in the outbox without a workflow when the relay ends before their turn', async () => {
-    outcome = retrying;
+    outcome = retrying(10);
     inTurn = async () => false;
     const row = await queueDelivery(database.pool);
     await runOften(row, 1);

@@ -30,16 +30,11 @@ const limits = (total: number, perDestination: number) => ({
 
 /** Takes as many of a destination as there is room for. @returns how many */
 function fill(inFlight: InFlight, destinationId: string, organizationId?: string): number {
-  let taken = 0;
-  for (
-    let next = row(destinationId, organizationId);
-    inFlight.hasRoom(next);
-    next = row(destinationId, organizationId)
-  ) {
+  for (let taken = 0; ; taken += 1) {
+    const next = row(destinationId, organizationId);
+    if (!inFlight.hasRoom(next)) return taken;
     inFlight.add(next);
-    taken += 1;
   }
-  return taken;
 }
 
 const hasRoom = (inFlight: InFlight, destinationId: string, organizationId?: string) =>

@@ -67,13 +67,12 @@ describe('large payloads of attempts', () => {
     const isDeferred = async (attempt: Promise<AttemptOutcome>) =>
       (await Promise.race([attempt, gate.promise]))?.status === 'deferred';
     const deferred = Promise.all(many.map(isDeferred));
-    await until('the others to be put off', async () => {
-      return (
-        (await selectValue<number>(database.pool)`select count(*)::int as put from deliveries
-        where id = any(${requests.map(({ deliveryId }) => deliveryId)}) and next_attempt_at is not null
-        and attempt_count = 0 and status = 'pending'`) === 3
-      );
-    });
+    const ids = requests.map(({ deliveryId }) => deliveryId);
+    await until(
+      'the others to be put off',
+      () => selectValue<boolean>(database.pool)`select count(*) = 3 as put from deliveries where id = any(${ids})
+        and next_attempt_at is not null and attempt_count = 0 and status = 'pending'`,
+    );
     expect(loaded).to.have.length(3);
     expect(bodies.held).to.equal(2 * LARGE);
     gate.resolve();

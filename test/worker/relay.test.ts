@@ -13,6 +13,7 @@ import { createLaneChoice } from '../../worker/relay/lane-choice.ts';
 import { startRelay } from '../../worker/relay/relay.ts';
 import { repairs } from '../../worker/relay/overdue.ts';
 import { Shards } from '../../worker/relay/shards.ts';
+import type { EventOwner } from '../support/database/new-events.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { queuedDeliveries } from '../support/database/outbox.ts';
 import { closed } from '../support/workflows/scripted-attempts.ts';
@@ -27,12 +28,7 @@ import { insertDestination, insertRoute } from '../db/fixtures.ts';
 
 const MOST_WORKFLOWS = 20;
 
-interface Owner {
-  organizationId: string;
-  sourceId: string;
-}
-
-interface Way extends Owner {
+interface Way extends EventOwner {
   routeId: string;
   destinationId: string;
 }
@@ -40,7 +36,7 @@ interface Way extends Owner {
 describe('a relay', () => {
   const { database } = useDatabase('relay');
   const hotPool = usePool(database, { statementTimeoutMs: 1000, hotPath: true });
-  const owner: Owner = useMade('a source', () => insertSource(database.pool));
+  const owner: EventOwner = useMade('a source', () => insertSource(database.pool));
 
   let atEnd: (() => Promise<unknown>)[];
   /** Deliveries whose first attempts were made, in their order. */
@@ -63,14 +59,9 @@ describe('a relay', () => {
     return { routeId, destinationId, organizationId, sourceId };
   }
 
-  async function queue(
-    { routeId, destinationId, organizationId, sourceId }: Way,
-    {
-      status = 'pending',
-      attempts = 0,
-      resume = null,
-    }: { status?: string; attempts?: number; resume?: Resume | null } = {},
-  ): Promise<string> {
+  async function queue(to: Way, row: { status?: string; attempts?: number; resume?: Resume } = {}): Promise<string> {
+    const { routeId, destinationId, organizationId, sourceId } = to;
+    const { status = 'pending', attempts = 0, resume = null } = row;
     const deliveryId = newId('dlv');
     await database.pool.query(
       `with made as (
@@ -144,12 +135,7 @@ describe('a relay', () => {
 
   it('starts what has ended although its route is paused: nothing else would remove its row', async () => {
     const paused = await way('express');
-    await pause(
-      database.pool,
-      'routes',
-      { organizationId: owner.organizationId, id: paused.routeId },
-      { until: null, reason: null },
-    );
+    await pause(database.pool, 'routes', { ...owner, id: paused.routeId }, { until: null, reason: null });
     const ended = await queue(paused, { status: 'cancelled', attempts: 1 });
     await queue(paused);
     await start();

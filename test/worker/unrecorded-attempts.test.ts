@@ -7,6 +7,7 @@ import { createPool } from '../../db/connections/pool.ts';
 import { firstRoute, makeOwner } from '../support/database/history.ts';
 import type { Answer } from '../support/receiver.ts';
 import { readOnlySwitch } from '../support/servers/read-only.ts';
+import { inOpenTransaction } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';
 import { useEach } from '../support/use-hookyard.ts';
 import { useAttempts } from '../support/workflows/attempts.ts';
@@ -135,13 +136,12 @@ describe('an attempt whose result the database does not take', () => {
     });
     const attempt = attemptDelivery(worker({ pool: hasty }), request, 'workflow');
     await until('the attempt', () => endpoint.requests.length === 1);
-    const other = await database.pool.connect();
-    await other.query('begin; lock table destinations in access exclusive mode');
-    gate.resolve();
-    // Longer than a statement may take.
-    await until('a statement to be given up', () => refused > 0);
-    await other.query('rollback');
-    other.release();
+    await inOpenTransaction(database.pool, async (other) => {
+      await other.query('lock table destinations in access exclusive mode');
+      gate.resolve();
+      // Longer than a statement may take.
+      await until('a statement to be given up', () => refused > 0);
+    });
     expect((await attempt).status).to.equal('failed_over');
     await hasty.end();
     expect(await recorded(request.deliveryId)).to.include({ status: 'failed_over', attempts: 1 });

@@ -5,7 +5,8 @@ import type { NewEvent } from '../../../db/hot-path/store-events.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
 import { ever } from '../../../db/ledger/entries.ts';
 import { insertSource } from './own-database.ts';
-import { findValue } from './sql.ts';
+import { until } from '../until.ts';
+import { findValue, selectValue } from './sql.ts';
 
 export interface EventOwner {
   organizationId: string;
@@ -82,3 +83,12 @@ export async function storedOf(
   );
   return rows[0] ?? { ids: [], counted: 0, queued: 0 };
 }
+
+/** Waits until so many statements that store events wait for a lock. */
+export const storesWait = (pool: Pool, count: number): Promise<unknown> =>
+  until(
+    `${count} statements to wait`,
+    () =>
+      selectValue<boolean>(pool)`select count(*) = ${count}::int as wait from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`,
+  );
