@@ -53,9 +53,7 @@ describe('The end of the API', () => {
     used.socket.write(get('/healthz'));
     expect((await used.closed)[1])
       .to.deep.include({ status: 200 })
-      .and.to.have.nested.include({
-        'headers.connection': 'close',
-      });
+      .and.to.have.nested.include({ 'headers.connection': 'close' });
     posting.socket.write('{"name":"slow","url":"https://receiver.example"}'.slice(0, 47));
     const created = (await posting.closed).at(-1);
     expect(created?.headers.connection, 'of a request that was under way').to.equal('close');

@@ -18,11 +18,7 @@ const KINDS: Record<string, Kind> = {
     defaults: { logic: 'AND' },
     changes: { logic: 'OR', conditions: [paid, { field: 'headers.x', operator: 'exists' }] },
   },
-  schema: {
-    body: { schema: { type: 'object' } },
-    defaults: { version: 1 },
-    changes: { schema: false },
-  },
+  schema: { body: { schema: { type: 'object' } }, defaults: { version: 1 }, changes: { schema: false } },
   transform: {
     body: { type: 'javascript', code: 'export default ({ payload }) => payload' },
     defaults: { outputContentType: null },

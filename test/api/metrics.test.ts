@@ -92,10 +92,7 @@ describe('The figures of an organization', () => {
     // Of those with an answer: 10, 20, 30, 40 and 60 ms.
     const figures = { attempts: 6, avgLatency: 32, classes };
     expect(series).to.have.length(1);
-    expect(series[0]?.total).to.deep.equal({
-      ...figures,
-      codes: { 200: 2, 404: 1, 503: 1, none: 1, other: 1 },
-    });
+    expect(series[0]?.total).to.deep.equal({ ...figures, codes: { 200: 2, 404: 1, 503: 1, none: 1, other: 1 } });
     expect((series[0]?.points ?? []).reduce((sum, point) => sum + Number(point.attempts), 0)).to.equal(6);
     const byCode = await ask(`?metric=attempts&groupBy=statusCode&destinationId=${pipeline.destination.id}`);
     expect(Object.fromEntries(byCode.series.map(({ id, total }) => [id, total.attempts]))).to.deep.equal({

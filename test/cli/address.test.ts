@@ -23,9 +23,7 @@ describe('the address of the service', () => {
 
   /** Runs a command in an environment that names nothing but the data folder. */
   const inFolder = (args: string[], env: Record<string, string> = {}) =>
-    cli.run(args, {
-      env: { HOOKYARD_URL: undefined, HOOKYARD_API_KEY: undefined, HOOKYARD_DATA_DIR: folder, ...env },
-    });
+    cli.run(args, { env: { HOOKYARD_URL: undefined, HOOKYARD_API_KEY: undefined, HOOKYARD_DATA_DIR: folder, ...env } });
 
   it('is that of the service which runs on the data folder, with its key', async () => {
     const { code, stdout, stderr } = await inFolder(['whoami']);

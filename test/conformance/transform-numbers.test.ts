@@ -24,11 +24,7 @@ const samples: Record<TransformType, Samples> = {
     twice: js('String(payload.f * 2)'),
   },
   jsonata: { whole: ['[[payload]]'], text: "'order-' & payload.id", twice: '$string(payload.f * 2)' },
-  liquid: {
-    whole: ['[{{ payload | json }}]'],
-    text: 'order-{{ payload.id }}',
-    twice: '{{ payload.f | times: 2 }}',
-  },
+  liquid: { whole: ['[{{ payload | json }}]'], text: 'order-{{ payload.id }}', twice: '{{ payload.f | times: 2 }}' },
 };
 
 const transforms = testThreads(1);

@@ -119,11 +119,7 @@ describe('filters and schemas', () => {
       const { source } = await records.pipe(endpoint.url, { route: { schemaId } });
       const eventId = await records.accepted(source, '{"id":5}');
       await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`);
-      expect(await records.event(eventId)).to.include({
-        status: 'failed',
-        deliveriesCount: 1,
-        deliveriesFailed: 1,
-      });
+      expect(await records.event(eventId)).to.include({ status: 'failed', deliveriesCount: 1, deliveriesFailed: 1 });
       await testInstance.client.patch(`/api/schemas/${schemaId}`, { schema: { type: 'object' } });
       const bulk = { eventIds: [eventId] };
       await testInstance.client.post(`${testInstance.base}/events/bulk/replay`, bulk);
@@ -136,11 +132,7 @@ describe('filters and schemas', () => {
       const last = (await records.deliveries(eventId)).at(-1);
       await testInstance.client.post(`/api/deliveries/${last?.id}/replay`);
       expect((await records.deliveries(eventId)).at(-1)).to.include({ status: 'schema_failed', replayOf: last?.id });
-      expect(await records.event(eventId)).to.include({
-        status: 'failed',
-        deliveriesCount: 1,
-        deliveriesFailed: 1,
-      });
+      expect(await records.event(eventId)).to.include({ status: 'failed', deliveriesCount: 1, deliveriesFailed: 1 });
       expect(endpoint.requests).to.have.length(1);
     });
   });

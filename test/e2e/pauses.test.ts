@@ -104,11 +104,7 @@ describe('a paused route', () => {
     const [endpoint, backup] = [receiver.endpoint(500), receiver.endpoint(500, 200)];
     const failover = await records.destination(backup.url, { name: 'Backup', retryPolicy: onceMore(2, 2000) });
     const { source, route } = await records.pipe(endpoint.url, {
-      route: breaker({
-        circuitFailureThreshold: 1,
-        failoverDestinationIds: [failover.id],
-        failoverAfterAttempts: 1,
-      }),
+      route: breaker({ circuitFailureThreshold: 1, failoverDestinationIds: [failover.id], failoverAfterAttempts: 1 }),
     });
     const eventId = await send(source);
     const statusOf = async () => (await records.deliveries(eventId)).map(({ status }) => status).join();

@@ -36,10 +36,7 @@ describe('ordering under faults', function () {
     });
     const destination = await records.destination(endpoint.url, { retryPolicy: onceMore(20, 50) });
     const source = await records.source();
-    await records.route(source.id, [destination.id], {
-      ordering: { key: 'payload.key' },
-      circuitFailureThreshold: 20,
-    });
+    await records.route(source.id, [destination.id], { ordering: { key: 'payload.key' }, circuitFailureThreshold: 20 });
     const { pathname } = new URL(source.webhookUrl);
     const headers = { 'content-type': 'application/json' };
     const ofKey = async (key: number) => {

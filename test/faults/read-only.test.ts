@@ -21,9 +21,7 @@ describe('a database that takes no writes', function () {
   before(() => testInstance.onlyWorkers({}, {}));
 
   it('makes ingest answer 503 and readiness fail, while what is stored can be read', async () => {
-    const { source } = await line([], {
-      source: { idempotencyKey: { jsonPath: '$.n', windowSeconds: 60 } },
-    });
+    const { source } = await line([], { source: { idempotencyKey: { jsonPath: '$.n', windowSeconds: 60 } } });
     const { eventId } = (await records.post(source, '{"n":0}')).body;
     const database = readOnlySwitch(testInstance.databaseUrl);
     await database.on();

@@ -45,9 +45,7 @@ describe('compressed warehouse files', () => {
     });
 
     it(`of ${compression} end when their bytes are not taken`, async () => {
-      const sink = new CompressedSink(compression, {
-        write: () => Promise.reject(new Error('it is full')),
-      });
+      const sink = new CompressedSink(compression, { write: () => Promise.reject(new Error('it is full')) });
       let problem = '';
       try {
         for (let n = 0; n < 4; n += 1) await sink.write(Buffer.alloc(WHOLE_BYTES, n));

@@ -38,11 +38,7 @@ describe('rotation of encryption keys', () => {
         ingestToken: 'optional',
         handshake: { type: 'echo', parameter: 'hub.challenge', verifyToken: 'a verify token of many letters' },
       },
-      destination: {
-        authType: 'bearer',
-        authConfig: { token: 'the-bearer-token' },
-        signingSecret: whsec(),
-      },
+      destination: { authType: 'bearer', authConfig: { token: 'the-bearer-token' }, signingSecret: whsec() },
     }));
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-secret`, { secret: SECRET });
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-token`);

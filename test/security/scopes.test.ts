@@ -16,9 +16,7 @@ interface Operation {
   scopes: string[];
 }
 
-const described = apiDocument() as unknown as {
-  paths: Record<string, Record<string, { 'x-scopes'?: string[] }>>;
-};
+const described = apiDocument() as unknown as { paths: Record<string, Record<string, { 'x-scopes'?: string[] }>> };
 
 /** Every operation that needs a key. */
 const operations: Operation[] = Object.entries(described.paths).flatMap(([path, item]) =>

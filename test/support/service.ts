@@ -59,10 +59,7 @@ function launch(
 ): { child: ChildProcess; output: () => string } {
   const usual = { HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' };
   // There is no load balancer. Other releases may not know the settings.
-  const usualHere = folder === project && {
-    HOOKYARD_DRAIN_SECONDS: '0',
-    OTEL_EXPORTER_PROMETHEUS_PORT: '0',
-  };
+  const usualHere = folder === project && { HOOKYARD_DRAIN_SECONDS: '0', OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
   // A worker that needs no others starts as it does in production.
   const isTuned = folder === project && (role === 'api' || Object.keys(tuning ?? {}).length > 0);
   const program = isTuned

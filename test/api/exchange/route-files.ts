@@ -94,12 +94,7 @@ export async function furnished(): Promise<{ organization: TestOrganization; ids
   const { data } = await made.api.list<{ id: string; name: string }>('/api/destinations');
   const filter = await made.api.create('/api/filters', { name: 'Paid', slug: 'paid', conditions });
   const schema = await made.api.create('/api/schemas', { name: 'Order', slug: 'order', schema: {} });
-  const transform = await made.api.create('/api/transforms', {
-    name: 'S',
-    slug: 'shape',
-    type: 'jsonata',
-    code: '$',
-  });
+  const transform = await made.api.create('/api/transforms', { name: 'S', slug: 'shape', type: 'jsonata', code: '$' });
   const named = [...sources.map(({ slug, id }) => [slug, id]), ...data.map(({ name, id }) => [name, id])];
   return {
     organization: made,

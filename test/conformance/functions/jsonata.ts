@@ -15,18 +15,12 @@ export const jsonata: Answers = {
   replace: {
     '$replace("68F", /(-?\\d+)F\\b/, function($m) { $string(($number($m.groups[0]) - 32) * 5/9) & "C" })': '20C',
   },
-  formatNumber: {
-    '$formatNumber(12345.6, "#,###.00")': '12,345.60',
-    '$formatNumber(0.14, "01%")': '14%',
-  },
+  formatNumber: { '$formatNumber(12345.6, "#,###.00")': '12,345.60', '$formatNumber(0.14, "01%")': '14%' },
   random: { '$random() >= 0 and $random() < 1': true },
   error: { '$error("no order")': /^no order$/ },
   sort: { '$sort(payload.items, function($l, $r) { $l < $r })': [3, 2, 1] },
   shuffle: { '$sum($shuffle(payload.items))': 6 },
-  base64encode: {
-    '$base64encode(payload.text)': 'UmVuw6ll',
-    '{ "a": 1, "b": $base64encode(payload.none) }': { a: 1 },
-  },
+  base64encode: { '$base64encode(payload.text)': 'UmVuw6ll', '{ "a": 1, "b": $base64encode(payload.none) }': { a: 1 } },
   base64decode: {
     '$eval($base64decode(payload.data)).name': 'Renée',
     '$base64decode("/w==")': /not UTF-8 text/,

@@ -71,10 +71,7 @@ const teams = object({
               inlines: { type: 'array', minItems: 1, items: textRun },
             }),
           },
-          actions: {
-            type: 'array',
-            items: object({ type: { const: 'Action.OpenUrl' }, title: text(100), url: uri }),
-          },
+          actions: { type: 'array', items: object({ type: { const: 'Action.OpenUrl' }, title: text(100), url: uri }) },
         },
         ['$schema', 'type', 'version', 'body'],
       ),

@@ -66,9 +66,7 @@ export const stripeVector: SignatureVector = {
   config: { type: 'stripe', secret: 'whsec_test_secret' },
   body: JSON.stringify({ id: 'evt_test_webhook', object: 'event' }, null, 2),
   nowMs: 12345_000,
-  headers: {
-    'stripe-signature': 't=12345,v1=2672d138c9a412830f3bfe2ecc5bfb3277cf6f5b49d0119d77dd6cb64da1257e',
-  },
+  headers: { 'stripe-signature': 't=12345,v1=2672d138c9a412830f3bfe2ecc5bfb3277cf6f5b49d0119d77dd6cb64da1257e' },
   signatureHeader: 'stripe-signature',
   isList: true,
 };

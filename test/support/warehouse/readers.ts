@@ -23,11 +23,7 @@ type Failure = { error: string };
 
 /** @returns the Python that has the readers @throws Error that says what to install */
 export const installReaders = (): Promise<string> =>
-  pythonWith({
-    name: 'readers',
-    what: 'DuckDB, pyarrow, polars and pandas',
-    file: join(FOLDER, 'requirements.txt'),
-  });
+  pythonWith({ name: 'readers', what: 'DuckDB, pyarrow, polars and pandas', file: join(FOLDER, 'requirements.txt') });
 
 /** @returns the Python that has ClickHouse as a library @throws Error that says what to install */
 export const installClickHouse = (): Promise<string> =>

@@ -135,10 +135,7 @@ async function readDeliveries(pool: Pool) {
   const { rows } = await pool.query<DeliveryRow>(
     'select id, event_id as "eventId", destination_id as "destinationId", status, error from deliveries',
   );
-  return {
-    byId: new Map(rows.map((row) => [row.id, row])),
-    byEvent: Map.groupBy(rows, (row) => row.eventId),
-  };
+  return { byId: new Map(rows.map((row) => [row.id, row])), byEvent: Map.groupBy(rows, (row) => row.eventId) };
 }
 
 function arrivalsByDelivery(pipes: Pipe[]): Map<string, Arrival[]> {
