@@ -24,12 +24,8 @@ describe('Credentials of destinations', () => {
   ];
   for (const [authType, authConfig, redacted] of cases) {
     it(`redacts ${authType} and keeps a redacted value that is sent back`, async () => {
-      const destination = await organization.api.create('/api/destinations', {
-        name: 'Auth',
-        url,
-        authType,
-        authConfig,
-      });
+      const asked = { name: 'Auth', url, authType, authConfig };
+      const destination = await organization.api.create('/api/destinations', asked);
       expect(destination).to.deep.include({ authType, authConfig: redacted });
       const path = `/api/destinations/${destination.id}`;
       const stored = async () =>

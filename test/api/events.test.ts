@@ -172,11 +172,8 @@ describe('Events', () => {
         const query = `sourceId=${spelled.source.id}&search=${encodeURIComponent(search)}`;
         expect(await found(query), search).to.deep.equal(names);
       }
-      const { body } = await own.api.request('POST', `${own.base}/events/replay`, {
-        sourceId: spelled.source.id,
-        search: 'Renée',
-        dryRun: true,
-      });
+      const dryRun = { sourceId: spelled.source.id, search: 'Renée', dryRun: true };
+      const { body } = await own.api.request('POST', `${own.base}/events/replay`, dryRun);
       expect(body).to.include({ eventsTotal: 2 });
     });
   });

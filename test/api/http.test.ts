@@ -10,6 +10,8 @@ describe('HTTP conventions', () => {
   const service = useMade('the API', () => sharedService('api'));
 
   describe('credentials', () => {
+    const ask = (headers: Record<string, string>) =>
+      createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
     const refused: [string, string | undefined][] = [
       ['no Authorization header', undefined],
       ['an unknown key', 'Bearer whr_unknown_unknown_unknown_unknown'],
@@ -18,23 +20,18 @@ describe('HTTP conventions', () => {
     ];
     for (const [what, authorization] of refused) {
       it(`answers 401 to ${what}`, async () => {
-        const headers: Record<string, string> = authorization === undefined ? {} : { Authorization: authorization };
-        const answer = await createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
+        const answer = await ask(authorization === undefined ? {} : { Authorization: authorization });
         expectError(answer, 401, 'UNAUTHORIZED');
         expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
       });
     }
 
     it('takes the word Bearer in any letter case', async () => {
-      const headers = { Authorization: `bearer ${organization.token}` };
-      const answer = await createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
-      expect(answer.status).to.equal(200);
+      expect((await ask({ Authorization: `bearer ${organization.token}` })).status).to.equal(200);
     });
 
     it('takes the key as X-API-Key too, also beside what a proxy has put into Authorization', async () => {
       const own: Record<string, string> = { 'X-API-Key': organization.token };
-      const ask = (headers: Record<string, string>) =>
-        createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
       expect((await ask(own)).status).to.equal(200);
       expect((await ask({ ...own, Authorization: 'Basic dXNlcjpwYXNz' })).status).to.equal(200);
       expectError(await ask({ 'X-API-Key': 'whr_unknown_unknown_unknown_unknown' }), 401, 'UNAUTHORIZED');

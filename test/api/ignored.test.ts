@@ -52,11 +52,8 @@ describe('What a request holds that is not known', () => {
     const source = await makeSource(organization);
     const verificationConfig = { type: 'github', secret: 'whispered to both', algoritm: 'sha1' };
     const patch = { verificationConfig, nmae: 'Shop', id: source.id };
-    expect(await namesOf(request('PATCH', `${organization.base}/sources/${source.id}`, patch))).to.deep.equal({
-      'body verificationConfig.algoritm': null,
-      'body nmae': 'name',
-      'body id': null,
-    });
+    const expected = { 'body verificationConfig.algoritm': null, 'body nmae': 'name', 'body id': null };
+    expect(await namesOf(request('PATCH', `${organization.base}/sources/${source.id}`, patch))).to.deep.equal(expected);
   });
 
   it('is named for items of an import by their place; a file as it was exported holds nothing of it', async () => {

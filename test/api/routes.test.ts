@@ -17,11 +17,8 @@ describe('Routes', () => {
     makeRoute(organization, (await makeSource(organization)).id, [first.id], extra);
 
   it('creates a route with defaults and expands what it refers to', async () => {
-    const route = await organization.api.create('/api/routes', {
-      name: 'All orders',
-      sourceId: source.id,
-      destinationIds: [first.id],
-    });
+    const asked = { name: 'All orders', sourceId: source.id, destinationIds: [first.id] };
+    const route = await organization.api.create('/api/routes', asked);
     expect(route.id).to.match(/^rte_/);
     expect(route).to.deep.include({
       name: 'All orders',

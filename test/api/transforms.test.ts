@@ -69,11 +69,8 @@ describe('Transforms', () => {
         query: 'page=3',
         method: 'PUT',
       });
-      expect(answer).to.deep.include({
-        success: true,
-        output: '1 3 PUT',
-        outputContentType: 'text/plain; charset=utf-8',
-      });
+      const expected = { success: true, output: '1 3 PUT', outputContentType: 'text/plain; charset=utf-8' };
+      expect(answer).to.deep.include(expected);
     });
 
     it('and shows what went wrong', async () => {

@@ -71,22 +71,16 @@ describe('Warehouse destinations', () => {
       batchSize: 5,
       batchWindowSeconds: 3600,
     });
-    const bucketOnly = await organization.api.create<WarehouseRecord>('/api/destinations', {
-      name: 'R2 of the environment',
-      type: 'r2',
-      config: { bucket: 'events' },
-    });
+    const keyless = { name: 'R2 of the environment', type: 'r2', config: { bucket: 'events' } };
+    const bucketOnly = await organization.api.create<WarehouseRecord>('/api/destinations', keyless);
     expect(bucketOnly.config).to.deep.equal({ bucket: 'events', region: 'auto', ...warehouseDefaults });
   });
 
   describe('PATCH', () => {
     it('changes the members of config that are sent, and removes those sent as null', async () => {
       const { id, config } = await makeWarehouse(organization, 's3', { prefix: 'a' });
-      expect((await patch(id, { config: { bucket: 'others', batchSize: 7 } })).config).to.deep.equal({
-        ...config,
-        bucket: 'others',
-        batchSize: 7,
-      });
+      const changed = { ...config, bucket: 'others', batchSize: 7 };
+      expect((await patch(id, { config: { bucket: 'others', batchSize: 7 } })).config).to.deep.equal(changed);
       const { prefix: _removed, ...rest }: Json = { ...config, bucket: 'others' };
       expect((await patch(id, { config: { prefix: null, batchSize: null } })).config).to.deep.equal(rest);
     });

@@ -104,11 +104,8 @@ describe('hookyard mcp', () => {
     const text = `{"kind":"order.paid","order":{"id":${BIG_ID}}}`;
     const asked = { event: id, includePayload: true };
     expect((await reader.data('get_event', asked)).payload).to.deep.equal({ text, size: text.length, isCut: false });
-    expect((await reader.data('get_event', { ...asked, payloadBytes: 7 })).payload).to.deep.equal({
-      text: '{"kind"',
-      size: text.length,
-      isCut: true,
-    });
+    const part = { text: '{"kind"', size: text.length, isCut: true };
+    expect((await reader.data('get_event', { ...asked, payloadBytes: 7 })).payload).to.deep.equal(part);
     const found = await reader.data<{ events: { id: string }[] }>('list_events', { search: 'order.lost', since: '1h' });
     expect(found.events.map((one) => one.id)).to.deep.equal([events[1]]);
     const one = await reader.data<{ deliveries: object[]; nextCursor: string }>('list_deliveries', {

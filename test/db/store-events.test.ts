@@ -28,12 +28,8 @@ describe('a group of events', () => {
 
   /** The pool of an ingest process of its own. */
   const ingestPool = (): Pool => {
-    const own = createPool(database.databaseUrl, {
-      max: 4,
-      statementTimeoutMs: 20_000,
-      onError: () => {},
-      hotPath: true,
-    });
+    const options = { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true };
+    const own = createPool(database.databaseUrl, options);
     opened.push(own);
     return own;
   };

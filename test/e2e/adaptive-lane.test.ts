@@ -32,9 +32,7 @@ describe('the lane adaptive', () => {
     });
     growth = await MetricGrowth.since(port);
   });
-  after(async () => {
-    await temporal.close();
-  });
+  after(() => temporal.close());
 
   const send = (source: SourceView) => records.accepted(source, '{"order":1}');
   const sendMany = (source: SourceView, length = BURST) => Promise.all(Array.from({ length }, () => send(source)));

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
-import { newId } from '../../core/text/ids.ts';
 import { freePorts } from '../../local/ports.ts';
 import { jsonOf, type ReceivedAlert, startAlertReceiver } from '../support/messages/alert-receiver.ts';
+import { alertRows } from '../support/messages/alert-rows.ts';
 import { formProblems } from '../support/messages/alert-schemas.ts';
 import { breaker, switchedEndpoint } from '../support/workflows/circuits.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
@@ -84,6 +84,7 @@ describe('Alerts', () => {
     };
   }
 
+  const rows = alertRows(() => testInstance.pool);
   const ways = new Map<string, Promise<{ routeId: string; destinationId: string }>>();
   /** A route of an organization, and its destination. */
   function wayOf(of: TestOrganization) {
@@ -102,18 +103,9 @@ describe('Alerts', () => {
    * works.
    */
   async function issue(of: TestOrganization, kind = 'delivery_failing'): Promise<string> {
-    const id = newId('iss');
-    const { routeId, destinationId } = await wayOf(of);
-    await execute(testInstance.pool)`
-      insert into issues (id, organization_id, kind, route_id, destination_id, cause, first_seen_at, last_seen_at,
-      count)
-      values (${id}, ${of.id}, ${kind}, ${routeId}, ${destinationId}, ${id}, now(), now(), 1)`;
-    return id;
+    const { routeId: route_id, destinationId: destination_id } = await wayOf(of);
+    return rows.issue(of.id, { kind, route_id, destination_id });
   }
-  const setState = (id: string, state: 'acknowledged' | 'resolved') =>
-    execute(testInstance.pool)`update issues
-      set state = ${state}, changed_at = now(), resolved_at = case when ${state} = 'resolved' then now() end
-      where id = ${id}`;
   const messages = (received: () => ReceivedAlert[], count: number) =>
     until(`${count} messages`, () => received().length >= count && received());
   /** Waits until nothing is on its way any more, so that what has not come by then does not come. */
@@ -151,16 +143,13 @@ describe('Alerts', () => {
       await settled(of);
     };
     await everywhere(1);
-    await setState(id, 'acknowledged');
+    await rows.setState(id, 'acknowledged');
     await everywhere(2);
-    await setState(id, 'resolved');
+    await rows.setState(id, 'resolved');
     await everywhere(3);
 
-    expect(own.received().map((each) => verified(each).type)).to.deep.equal([
-      'delivery.failing',
-      'issue.acknowledged',
-      'destination.recovered',
-    ]);
+    const types = ['delivery.failing', 'issue.acknowledged', 'destination.recovered'];
+    expect(own.received().map((each) => verified(each).type)).to.deep.equal(types);
     expect(new Set(own.received().map(({ headers }) => headers['webhook-id'])).size).to.equal(3);
     for (const each of receiver.at(slack)) expect(formProblems('slack', jsonOf(each))).to.deep.equal([]);
     for (const each of receiver.at(teams)) expect(formProblems('teams', jsonOf(each))).to.deep.equal([]);

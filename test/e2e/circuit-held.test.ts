@@ -27,10 +27,8 @@ describe('what a circuit holds', () => {
     expect(primary?.error).to.contain('circuit');
     expect(second).to.include({ status: 'delivered', failoverOf: primary?.id, destinationId: failover.id });
     const arrived = backup.requests.find(({ headers }) => headers['x-hookyard-event-id'] === eventId);
-    expect(arrived?.headers).to.include({
-      'x-hookyard-failover': 'true',
-      'x-hookyard-original-destination': destination.id,
-    });
+    const marks = { 'x-hookyard-failover': 'true', 'x-hookyard-original-destination': destination.id };
+    expect(arrived?.headers).to.include(marks);
     expect(arrived?.headers['x-hookyard-failure-reason']).to.contain('circuit');
     expect(endpoint.requests).to.have.length(seen);
     answer({ status: 200 });

@@ -98,20 +98,16 @@ describe('circuit breaker', () => {
     answer(later);
     await circuits.configure(route, { circuitCooldownSeconds: 1 });
     await until('the first probe to arrive', () => endpoint.requests.length === failures.length + 1);
-    expect(await circuits.status(route)).to.include({
-      circuitState: 'half_open',
-      openedAt: null,
-      probeSuccessCount: 0,
-    });
+    const halfOpen = { circuitState: 'half_open', openedAt: null, probeSuccessCount: 0 };
+    expect(await circuits.status(route)).to.include(halfOpen);
     // The others stay where they are while the probe is under way.
     await untilStatus(waiting[1] ?? '', 'circuit_open');
     expect(endpoint.requests.at(-1)?.body.toString()).to.equal('{"order":1}');
     letFirstGo();
     await circuits.untilState(route, 'closed');
     await Promise.all(waiting.map((id) => untilStatus(id, 'delivered')));
-    expect(
-      endpoint.requests.slice(failures.length).map(({ body }) => JSON.parse(body.toString()).order),
-    ).to.have.members([1, 2, 3, 4]);
+    const orders = endpoint.requests.slice(failures.length).map(({ body }) => JSON.parse(body.toString()).order);
+    expect(orders).to.have.members([1, 2, 3, 4]);
     expect(await circuits.status(route)).to.include({ failureCount: 0, probeSuccessCount: 0, openedAt: null });
     await circuits.ended(route);
   });

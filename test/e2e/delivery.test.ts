@@ -17,26 +17,21 @@ describe('a delivery', () => {
         destination: { retryPolicy: onceMore(3) },
       });
       expect(delivery.attemptCount).to.equal(4);
-      expect(
-        delivery.attempts.map((attempt) => [attempt.attemptNumber, attempt.status, attempt.statusCode]),
-      ).to.deep.equal([
+      const made = delivery.attempts.map(({ attemptNumber, status, statusCode }) => [
+        attemptNumber,
+        status,
+        statusCode,
+      ]);
+      expect(made).to.deep.equal([
         [1, 'failed', 500],
         [2, 'failed', 429],
         [3, 'failed', 404],
         [4, 'success', 200],
       ]);
-      expect(endpoint.requests.map((request) => request.headers['x-hookyard-attempt'])).to.deep.equal([
-        '1',
-        '2',
-        '3',
-        '4',
-      ]);
-      expect(new Set(endpoint.requests.map((request) => request.headers['x-hookyard-delivery-id']))).to.deep.equal(
-        new Set([delivery.id]),
-      );
-      expect(new Set(endpoint.requests.map((request) => request.headers['x-hookyard-event-id']))).to.deep.equal(
-        new Set([eventId]),
-      );
+      const sent = (name: string) => endpoint.requests.map(({ headers }) => headers[`x-hookyard-${name}`]);
+      expect(sent('attempt')).to.deep.equal(['1', '2', '3', '4']);
+      expect(new Set(sent('delivery-id'))).to.deep.equal(new Set([delivery.id]));
+      expect(new Set(sent('event-id'))).to.deep.equal(new Set([eventId]));
       expect(new Set(endpoint.requests.map((request) => request.body.toString()))).to.deep.equal(new Set([BODY]));
     });
 

@@ -72,12 +72,8 @@ describe('text that cannot be stored', () => {
     it('fails the events it is about, and the others are written', async () => {
       const { id: transformId } = await transform();
       const pipe = await makePipe(testInstance, store, { route: { transformId } });
-      const ids = await pipe.send([
-        '{"type":"known"}',
-        '{"type":"a\\u0000b"}',
-        '{"type":"\\udc00"}',
-        '{"type":"known"}',
-      ]);
+      const bodies = ['{"type":"known"}', '{"type":"a\\u0000b"}', '{"type":"\\udc00"}', '{"type":"known"}'];
+      const ids = await pipe.send(bodies);
       const [first = '', nul = '', half = '', last = ''] = ids;
       expectEachOnce(await pipe.rows(2), [first, last]);
       expect((await records.deliveryWith('failed', nul)).error).to.include('unknown a\ufffdb');

@@ -184,12 +184,11 @@ describe('issues', () => {
     const source = await records.source({ enabled: false });
     const refused = async () => expect((await records.post(source, '{}')).status).to.equal(403);
     for (let n = 0; n < 4; n += 1) await refused();
-    await until('four to be counted', async () => {
-      return (
-        (await selectValue<number>(testInstance.pool)`select failures from issue_streaks
-        where source_id = ${source.id}`) === 4
-      );
-    });
+    await until(
+      'four to be counted',
+      () => selectValue<boolean>(testInstance.pool)`select failures = 4 as four from issue_streaks
+        where source_id = ${source.id}`,
+    );
     expect(await issues.list({ sourceId: source.id }), 'these are not enough').to.deep.equal([]);
     await refused();
     const issue = await issues.untilOpen({ sourceId: source.id }, 5);

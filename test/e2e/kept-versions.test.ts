@@ -101,13 +101,7 @@ describe('what a delivery keeps of its route', () => {
 
   it('replays by the transform and the expected response that the route has now', async () => {
     const endpoint = receiver.endpoint({ status: 200, body: 'queued' });
-    const { source, route, transformId } = await masking(
-      endpoint,
-      {
-        expectedResponse: { bodyContains: 'stored' },
-      },
-      0,
-    );
+    const { source, route, transformId } = await masking(endpoint, { expectedResponse: { bodyContains: 'stored' } }, 0);
     const eventId = await records.accepted(source, BODY);
     const { id } = await records.deliveryWith('failed', eventId);
     await testInstance.client.patch(`/api/transforms/${transformId}`, {

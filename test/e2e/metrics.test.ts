@@ -53,17 +53,10 @@ describe('metrics', () => {
     await Promise.all([temporal.close(), collector.close()]);
   });
 
-  async function growth(port: number, before: Scrape, name: string, labels: Record<string, string>): Promise<number> {
-    const now = await scrape(port);
-    return (now.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);
-  }
-
   async function grows(port: number, before: Scrape, name: string, labels: Record<string, string>, by: number) {
     const what = `${name} ${JSON.stringify(labels)}`;
-    await until(what, async () => {
-      expect(await growth(port, before, name, labels), what).to.equal(by);
-      return true;
-    });
+    const grown = async () => ((await scrape(port)).value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);
+    await until(what, async () => expect(await grown(), what).to.equal(by));
   }
 
   it('count webhooks by how they are answered', async () => {

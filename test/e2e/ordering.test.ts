@@ -226,9 +226,8 @@ describe('ordering', () => {
     await execute(testInstance.pool)`update order_keys set blocked_at = now() - interval '6 minutes'
       where destination_id = ${destination.id}`;
     const path = `/api/issues?kind=order_blocked&destinationId=${destination.id}`;
-    const issue = await until('the issue', async () => {
-      return (await testInstance.client.get<{ data: { id: string; state: string; cause: string }[] }>(path)).data[0];
-    });
+    const issues = () => testInstance.client.list<{ id: string; state: string; cause: string }>(path);
+    const issue = await until('the issue', async () => (await issues()).data[0]);
     expect(issue).to.include({ state: 'open', cause: 'RETRIES_EXHAUSTED' });
     await testInstance.client.post(`/api/destinations/${destination.id}/order-keys/a/skip`, {});
     // It resolves a minute after that.

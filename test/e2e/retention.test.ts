@@ -124,15 +124,10 @@ describe('retention', () => {
     expect(await total(`${testInstance.base}/events?${ofSource}&page=3&pageSize=1`)).to.equal(3);
     expect(await total(`/api/deliveries?routeId=${pipe.route.id}`)).to.equal(4);
     expect(await total(`/api/deliveries?eventId=${gone.id}`)).to.equal(0);
-    expect(await testInstance.client.get(`${testInstance.base}/sources/${pipe.source.id}`)).to.include({
-      eventsCount: 4,
-    });
-    expect(await testInstance.client.get(`/api/routes/${pipe.route.id}/stats?period=30d`)).to.include({
-      eventsRouted: 4,
-    });
-    expect(await testInstance.client.get(`/api/destinations/${pipe.destination.id}/health`)).to.include({
-      status: 'healthy',
-    });
+    const { client, base } = testInstance;
+    expect(await client.get(`${base}/sources/${pipe.source.id}`)).to.include({ eventsCount: 4 });
+    expect(await client.get(`/api/routes/${pipe.route.id}/stats?period=30d`)).to.include({ eventsRouted: 4 });
+    expect(await client.get(`/api/destinations/${pipe.destination.id}/health`)).to.include({ status: 'healthy' });
   });
 
   describe('what is still open when its payload ends', () => {

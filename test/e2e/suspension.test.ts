@@ -127,10 +127,8 @@ describe('a suspended organization', () => {
     const endpoint = receiver.endpoint();
     const destination = await records.destination(endpoint.url);
     await records.route(source.id, [destination.id]);
-    const replay = await suspended.client.post<{ id: string }>(`${suspended.base}/events/replay`, {
-      sourceId: source.id,
-      ratePerSecond: 1,
-    });
+    const asked = { sourceId: source.id, ratePerSecond: 1 };
+    const replay = await suspended.client.post<{ id: string }>(`${suspended.base}/events/replay`, asked);
     await suspend();
     const handle = suspended.temporal.workflow.getHandle(replay.id);
     await until('it to wait', async () => (await handle.query(progress)).suspended);

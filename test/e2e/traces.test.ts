@@ -138,16 +138,10 @@ describe('traces', () => {
     const { ingest, attempts } = await traceOf(eventId, 3);
     expect(attempts.map(({ traceId }) => traceId)).to.deep.equal(Array.from(attempts, () => ingest.traceId));
     expect(attempts.map(({ parentId }) => parentId)).to.deep.equal(Array.from(attempts, () => ingest.spanId));
-    expect(attempts.map(({ attributes }) => attributes['http.request.resend_count'])).to.deep.equal([
-      undefined,
-      1,
-      undefined,
-    ]);
-    expect(attempts.map(({ attributes }) => attributes['hookyard.delivery.replay_of'])).to.deep.equal([
-      undefined,
-      undefined,
-      first.id,
-    ]);
+    const resent = [undefined, 1, undefined];
+    expect(attempts.map(({ attributes }) => attributes['http.request.resend_count'])).to.deep.equal(resent);
+    const replayOf = [undefined, undefined, first.id];
+    expect(attempts.map(({ attributes }) => attributes['hookyard.delivery.replay_of'])).to.deep.equal(replayOf);
     expect(attempts[0]).to.include({ status: STATUS_ERROR });
     expect(attempts[0]?.attributes).to.include({ 'error.type': '500', 'hookyard.attempt.outcome': 'retrying' });
     expect(endpoint.requests.map((request) => request.headers.traceparent)).to.deep.equal(

@@ -69,11 +69,8 @@ describe('deleting much', function () {
     expect((await testInstance.client.list(`${testInstance.base}/events`)).pagination.total).to.equal(1);
     expect((await testInstance.client.list('/api/deliveries?page=1&pageSize=1')).pagination.total).to.equal(1);
 
-    await testInstance.temporal.workflow.start('maintenance', {
-      workflowId: newId('req'),
-      taskQueue: TASK_QUEUE,
-      args: [],
-    });
+    const options = { workflowId: newId('req'), taskQueue: TASK_QUEUE, args: [] };
+    await testInstance.temporal.workflow.start('maintenance', options);
     await until('the step before the held event', async () => (await removed(sourceId)) === 5000, PURGE_MS);
     await testInstance.workers[0]?.kill();
     await held.release();

@@ -154,11 +154,8 @@ describe('deleting an organization', function () {
       const all = JSON.parse(stdout) as { id: string; status: string; eventsRemoved: number }[];
       return all.find(({ id }) => id === deleted.id);
     };
-    await testInstance.temporal.workflow.start('maintenance', {
-      workflowId: newId('req'),
-      taskQueue: TASK_QUEUE,
-      args: [],
-    });
+    const options = { workflowId: newId('req'), taskQueue: TASK_QUEUE, args: [] };
+    await testInstance.temporal.workflow.start('maintenance', options);
     await until('its first thousand events to be gone', async () => (await shown())?.eventsRemoved === 1000);
     await testInstance.workers[0]?.kill();
     await lock.release();

@@ -132,12 +132,11 @@ describe('warehouses, cut off', function () {
     const held = await holdEvent(testInstance.pool, ids[0] ?? '');
     try {
       gate.breakConnections();
-      await until('the batch to be uploaded', async () => {
-        return (
-          (await selectValue<string>(testInstance.pool)`select status from warehouse_batches
-          where destination_id = ${pipe.destinationId}`) === 'uploaded'
-        );
-      });
+      await until(
+        'the batch to be uploaded',
+        () => selectValue<boolean>(testInstance.pool)`select status = 'uploaded' as uploaded from warehouse_batches
+          where destination_id = ${pipe.destinationId}`,
+      );
       await until('the records to wait', async () => (await held.waiting()).length > 0);
       await worker.kill();
       // PostgreSQL would continue the statements of a dead worker.

@@ -48,9 +48,7 @@ describe('row-level security', () => {
     tables = (await allTables(database.pool)).filter(isOfTenants);
     for (const ids of [mine, theirs]) await makeTenantRows(database.pool, tables, ids);
   });
-  after(async () => {
-    await Promise.all([services?.end(), management?.end(), orm?.close()]);
-  });
+  after(() => Promise.all([services?.end(), management?.end(), orm?.close()]));
 
   /** The connection that a request of an organization gets. */
   async function onConnectionOf<T>(organization: string | null, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {

@@ -19,11 +19,8 @@ export interface SourceRecord {
 
 export function makeSource(organization: TestOrganization, extra: object = {}): Promise<SourceRecord> {
   count += 1;
-  return organization.api.create<SourceRecord>(`${organization.base}/sources`, {
-    name: `Source ${count}`,
-    slug: `source-${count}`,
-    ...extra,
-  });
+  const fields = { name: `Source ${count}`, slug: `source-${count}`, ...extra };
+  return organization.api.create<SourceRecord>(`${organization.base}/sources`, fields);
 }
 
 export function makeDestination(organization: TestOrganization, extra: object = {}): Promise<{ id: string }> {

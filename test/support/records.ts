@@ -103,21 +103,13 @@ export class Records {
   }
 
   destination(url: string, fields: Record<string, unknown> = {}): Promise<DestinationView> {
-    return this.#testInstance.client.create('/api/destinations', {
-      name: 'CRM',
-      url,
-      retryPolicy: onceMore(0),
-      ...fields,
-    });
+    const body = { name: 'CRM', url, retryPolicy: onceMore(0), ...fields };
+    return this.#testInstance.client.create('/api/destinations', body);
   }
 
   route(sourceId: string, destinationIds: string[], fields: Record<string, unknown> = {}): Promise<RouteView> {
-    return this.#testInstance.client.create('/api/routes', {
-      name: 'Orders to CRM',
-      sourceId,
-      destinationIds,
-      ...fields,
-    });
+    const body = { name: 'Orders to CRM', sourceId, destinationIds, ...fields };
+    return this.#testInstance.client.create('/api/routes', body);
   }
 
   /** A source with one route to one destination. */

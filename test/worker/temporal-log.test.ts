@@ -26,11 +26,8 @@ describe('log lines of the Temporal SDK', () => {
     const { lines, logger } = recorded();
     const codes = ['Unavailable', "'The service is currently unavailable'", 'DeadlineExceeded', 'NotFound'];
     for (const code of codes) logger.log('WARN', 'retried', ofCore({ error: status(code) }));
-    expect(lines.map(({ cause }) => (cause as { code: string }).code)).to.deep.equal([
-      'UNAVAILABLE',
-      'DEADLINE_EXCEEDED',
-      'NOT_FOUND',
-    ]);
+    const expected = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'NOT_FOUND'];
+    expect(lines.map(({ cause }) => (cause as { code: string }).code)).to.deep.equal(expected);
   });
 
   it('hold ids and errors of the core only', () => {

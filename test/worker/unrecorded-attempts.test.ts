@@ -50,12 +50,8 @@ describe('an attempt whose result the database does not take', () => {
     await until('the attempt', () => endpoint.requests.length === 1);
     await withoutWrites(async () => {
       gate.resolve();
-      expect(await attempt).to.include({
-        status: 'unrecorded',
-        attempt: 1,
-        deliveryStatus: 'retrying',
-        statusCode: 500,
-      });
+      const unrecorded = { status: 'unrecorded', attempt: 1, deliveryStatus: 'retrying', statusCode: 500 };
+      expect(await attempt).to.include(unrecorded);
       const again = await attemptDelivery(deps, request, 'workflow');
       expect(again.status, 'the same attempt asked for again').to.equal('unrecorded');
     });
@@ -125,12 +121,8 @@ describe('an attempt whose result the database does not take', () => {
     await execute(database.pool)`update routes
       set failover_destination_ids = ${[route.failoverId]}, failover_after_attempts = 1, version = version + 1
       where id = ${route.id}`;
-    const hasty = createPool(database.databaseUrl, {
-      max: 2,
-      statementTimeoutMs: 1000,
-      onError: () => {},
-      hotPath: true,
-    });
+    const options = { max: 2, statementTimeoutMs: 1000, onError: () => {}, hotPath: true };
+    const hasty = createPool(database.databaseUrl, options);
     hasty.on('release', (error) => {
       if (error) refused += 1;
     });

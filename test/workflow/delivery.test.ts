@@ -60,11 +60,8 @@ describe('delivery workflow', () => {
 
   it('ends when a failover destination takes over, and names the delivery that does, also in the Temporal UI', async () => {
     const delivery = await worker.start([retrying(10), failedOver]);
-    expect(await delivery.handle.result()).to.deep.equal({
-      status: 'failed_over',
-      attempts: 2,
-      takenOverBy: 'dlv_00000000000000000000000000',
-    });
+    const expected = { status: 'failed_over', attempts: 2, takenOverBy: 'dlv_00000000000000000000000000' };
+    expect(await delivery.handle.result()).to.deep.equal(expected);
     expect(attemptNumbers(delivery)).to.deep.equal([1, 2]);
     expect(await delivery.handle.query(status)).to.include({ status: 'failed_over' });
     expect(await currentDetails(delivery)).to.contain('/workflows/dlv_00000000000000000000000000)');

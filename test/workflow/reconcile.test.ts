@@ -18,11 +18,8 @@ describe('workflow of the reconciliation', () => {
       { next: { part: 'workflows', page: 'token' }, repairs: {} },
       { next: null, repairs: { 'workflows ended': 2 } },
     ]);
-    expect(await handle.result()).to.deep.equal({
-      'circuits woken': 1,
-      'deliveries resumed': 203,
-      'workflows ended': 2,
-    });
+    const sums = { 'circuits woken': 1, 'deliveries resumed': 203, 'workflows ended': 2 };
+    expect(await handle.result()).to.deep.equal(sums);
     expect(positions).to.deep.equal([
       { part: 'wake-ups' },
       { part: 'deliveries', after: '' },

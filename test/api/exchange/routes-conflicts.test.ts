@@ -110,11 +110,8 @@ describe('Imports of routes that meet others', () => {
       expect(copy.routes[0]?.name).to.equal('Plain (2)');
       expect(copy.warnings[0]).to.match(/delivered twice/);
       const both = await exported(organization);
-      expect(await importRoutes(organization, both.routes, 'overwrite')).to.deep.include({
-        overwritten: 2,
-        errors: [],
-        warnings: [],
-      });
+      const expected = { overwritten: 2, errors: [], warnings: [] };
+      expect(await importRoutes(organization, both.routes, 'overwrite')).to.deep.include(expected);
       const other = await furnished();
       expect((await importRoutes(other.organization, both.routes, 'rename')).imported).to.equal(2);
       expect((await exported(other.organization)).routes).to.deep.equal(both.routes);

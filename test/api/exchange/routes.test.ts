@@ -75,16 +75,10 @@ describe('Export and import of routes', () => {
         { id: result.routes[1]?.id, name: 'Two', status: 'created' },
       ],
     });
-    expect(await routeOf(organization, result)).to.deep.include({
-      sourceId: ids.shop,
-      destinationIds: [ids.crm],
-      enabled: true,
-    });
-    expect(await routeOf(organization, result, 1)).to.deep.include({
-      filterId: ids.paid,
-      circuitState: 'closed',
-      eventsRouted: 0,
-    });
+    const first = { sourceId: ids.shop, destinationIds: [ids.crm], enabled: true };
+    expect(await routeOf(organization, result)).to.deep.include(first);
+    const second = { filterId: ids.paid, circuitState: 'closed', eventsRouted: 0 };
+    expect(await routeOf(organization, result, 1)).to.deep.include(second);
     expect((await exported(organization)).routes[0]).to.deep.equal(plain);
   });
 

@@ -25,11 +25,8 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
   const condition = { field: 'payload.kind', operator: 'not_equals', value: word };
   const filter = await api.create('/api/filters', { ...named('filter'), conditions: [condition] });
   const schema = await api.create('/api/schemas', { ...named('schema'), schema: { title: word } });
-  const transform = await api.create('/api/transforms', {
-    ...named('transform'),
-    type: 'jsonata',
-    code: `$merge([$, {"by": "${word}"}])`,
-  });
+  const shape = { ...named('transform'), type: 'jsonata', code: `$merge([$, {"by": "${word}"}])` };
+  const transform = await api.create('/api/transforms', shape);
   const route = await makeRoute(organization, source.id, [destination.id], {
     ...{ name: `${word} route`, description: word, notifyEmails: `${word}@${word}.example` },
     ...{ filterId: filter.id, schemaId: schema.id, transformId: transform.id, failoverDestinationIds: [failover.id] },
