@@ -225,7 +225,7 @@ async function repeat(step: () => Promise<boolean>, until: number, log: Log): Pr
 
 export async function tellOfFailure(deps: { pool: Pool; log: Log }, part: string, error: unknown): Promise<void> {
   const { pool, log } = deps;
-  log.error({ part, cause: causeOf(error) }, 'a housekeeping task failed; trying again in five minutes');
+  log.error({ part, cause: causeOf(error) }, 'a housekeeping task failed; trying again within five minutes');
   // It may have failed because the database is away.
   await countFailure(pool, part, error).catch((reason: unknown) =>
     log.warn({ part, cause: causeOf(reason) }, 'failed to count a failed housekeeping task'),

@@ -177,6 +177,6 @@ async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: 
   const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
   if (dropped.length > 0) log.info({ dropped }, 'dropped partitions whose retention period has ended');
   if (inUse)
-    log.warn(inUse, 'retention is waiting for a transaction that uses the table; trying again in five minutes');
+    log.warn(inUse, 'retention is waiting for a transaction that uses the table; trying again within five minutes');
   return inUse === null;
 }

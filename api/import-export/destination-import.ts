@@ -246,7 +246,12 @@ function report(steps: Step[], isDryRun: boolean) {
   };
   return {
     success: details.failed.length === 0,
-    summary: Object.fromEntries(Object.entries(details).map(([what, all]) => [what, all.length])),
+    summary: {
+      imported: details.imported.length,
+      skipped: details.skipped.length,
+      overwritten: details.overwritten.length,
+      failed: details.failed.length,
+    },
     details,
     errors: steps.flatMap(({ errors = [] }) => errors),
     warnings: steps.flatMap(({ warnings = [] }) => warnings),

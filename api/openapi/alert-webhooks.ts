@@ -49,7 +49,7 @@ const events = {
     schema: component('IssueAlert', { type, timestamp, data: z.object({ ...common, ...change }) }),
   },
   digest: {
-    summary: 'Several issues changed (`digestMinutes`)',
+    summary: 'A digest of issue changes (see `digestMinutes`)',
     schema: component('DigestAlert', { type: z.literal('digest'), timestamp, data: z.object({ ...common, changes }) }),
   },
   channelFailing: {

@@ -95,7 +95,7 @@ export function durationText(ms: number): string {
 /** `in 3 min`, `5 s ago`, `just now` */
 export function fromNowText(time: string, nowMs: number): string {
   const ms = new Date(time).getTime() - nowMs;
-  if (Math.abs(ms) < 1000) return 'just now';
+  if (!(Math.abs(ms) >= 1000)) return 'just now';
   const [unit, size] = Object.entries(EXACT.ms).find(([, each]) => Math.abs(ms) >= each) ?? ['s', 1000];
   return ms > 0 ? `in ${Math.round(ms / size)} ${unit}` : `${Math.floor(-ms / size)} ${unit} ago`;
 }

@@ -51,7 +51,7 @@ export async function eachOf<T>(
 }
 
 /** As Promise.all, but nothing continues in the background. @throws the first error, when all have ended */
-export async function settleAll<const Work extends readonly unknown[]>(works: Work) {
+export async function settleAll<const Work extends readonly (Promise<unknown> | null | undefined)[]>(works: Work) {
   await Promise.allSettled(works);
   return Promise.all(works);
 }

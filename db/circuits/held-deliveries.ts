@@ -165,7 +165,8 @@ export async function hasFailover(db: Queryable, organizationId: string, routeId
   return rowCount !== 0;
 }
 
-export interface HeldDelivery extends Omit<BlockedDelivery, 'routeId'> {
+export interface HeldDelivery
+  extends Pick<BlockedDelivery, 'deliveryId' | 'destinationId' | 'inCircuit' | 'hasWorkflow'> {
   version: number;
 }
 

@@ -8,7 +8,8 @@ import { bounds } from '../connections/parameters.ts';
 import { PRIMARY_DESTINATION } from '../sql/rules.ts';
 import type { BatchUnderWay, WaitingRow } from './batches.ts';
 
-export interface BatchMember extends Omit<WaitingRow, 'isPaused' | 'priority' | 'waitsSince'> {
+export interface BatchMember
+  extends Pick<WaitingRow, 'deliveryId' | 'eventId' | 'routeId' | 'sourceSlug' | 'payloadSize' | 'receivedAt'> {
   replayOf: string | null;
   isTransformed: boolean;
 }

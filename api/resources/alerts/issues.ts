@@ -125,7 +125,7 @@ export const issueOperations: Operation[] = [
       examples: { 'the rest': { before: example }, count: { dryRun: true } },
     },
     answer: {
-      description: 'The new deliveries.',
+      description: 'The numbers of failed and new deliveries in this call.',
       schema: z.object({
         message: text('12 deliveries were created'),
         deliveriesFound: withExample(

@@ -36,7 +36,11 @@ const batch = component('Batch', {
   compression: withExample(z.enum(COMPRESSIONS).nullable(), 'gzip'),
   count: count.nullable().describe('The number of events. For a written file, the number of rows.'),
   bytes: withExample(count.nullable(), 2048),
-  convertedCount: withExample(count.nullable(), 0, 'The number of values that did not fit their column.'),
+  convertedCount: withExample(
+    count.nullable(),
+    0,
+    'The number of values that did not fit their column and were replaced with its default or null.',
+  ),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
   firstReceivedAt: timestamp

@@ -64,7 +64,7 @@ export const replayOperations: Operation[] = [
       optional: true,
       examples: { everywhere: {}, 'to one destination': { destinationIds: [exampleId('dst')] } },
     },
-    answer: { description: 'The new deliveries.', schema: z.object(created) },
+    answer: { description: 'The number of new deliveries.', schema: z.object(created) },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
     async run(ctx, deps, { body: { destinationIds } }) {
       const event = await requireEvent(ctx, deps);
@@ -82,7 +82,7 @@ export const replayOperations: Operation[] = [
       examples: { one: { eventIds: [exampleId('evt')] } },
     },
     answer: {
-      description: 'The new deliveries.',
+      description: 'The numbers of events and new deliveries.',
       schema: z.object({ ...created, eventsQueued: withExample(count, 1) }),
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },

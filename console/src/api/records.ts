@@ -13,6 +13,8 @@ type Verb = 'get' | 'create' | 'update' | 'delete';
 export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind: K) =>
   `${verb}${kind.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())}` as `${V}${Pascal<K>}` & Name;
 
-/** Of the page of the list. @param what the records are: `delivery` */
-export const pathOf = (what: string): string => `/${pluralOf(what).replace(' ', '-')}`;
-export const crumbOf = (what: string) => ({ to: pathOf(what), label: sentence(pluralOf(what)) });
+export type PageKind = RecordKind | 'event' | 'delivery' | 'issue' | 'replay';
+
+/** Of the page of the list. */
+export const pathOf = (what: PageKind): string => `/${pluralOf(what).replace(' ', '-')}`;
+export const crumbOf = (what: PageKind) => ({ to: pathOf(what), label: sentence(pluralOf(what)) });

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import type { Input, Name, Output } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
-import { crumbOf } from '../api/records.ts';
+import { crumbOf, type PageKind } from '../api/records.ts';
 import { plain, sentence } from '../format.ts';
 import { usePageSearch } from '../search.ts';
 import { ExportMenu } from './ExportMenu.tsx';
@@ -28,7 +28,7 @@ interface Props<N extends Gets> {
   /** Whether the call of the API can be copied; not where the page copies another one. */
   hasCall?: boolean;
   /** What the record is, in words: its title until the record is there, and where it has no name. */
-  what: string;
+  what: PageKind;
   titleOf?: (record: Output<N>) => string;
   status?: (record: Output<N>) => ReactNode;
   /** By default its description. */
@@ -124,7 +124,7 @@ function RecordTabs({ of }: { of: Record<string, ReactNode> }) {
 
 interface EditProps<N extends Gets> {
   get: N;
-  what: string;
+  what: PageKind;
   children: (record: Output<N> & { id: string }) => ReactNode;
 }
 

@@ -90,7 +90,8 @@ function Import({ kind }: { kind: Kind }) {
   const change = (next: () => void) => {
     next();
     setOutcome(null);
-    reset();
+    // What runs keeps its buttons disabled, and says how it ended.
+    if (!isPending) reset();
   };
   const run = (isTrial: boolean) =>
     mutate(async () => {
