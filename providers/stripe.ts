@@ -57,7 +57,8 @@ export const stripe: Provider = {
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  instructions: 'Go to Developers › Webhooks › Add endpoint. Enter the ingest URL, then reveal the signing secret.',
+  instructions:
+    'Go to Workbench › Webhooks and add a destination of the type Webhook endpoint. Enter the ingest URL, then reveal the signing secret.',
   samples: [
     sample('payment_intent.succeeded', PAYMENT),
     sample('payment_intent.payment_failed', {

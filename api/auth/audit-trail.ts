@@ -104,7 +104,7 @@ export function auditTrail(
       await writeNow(endOf(error)).catch((reason: unknown) => {
         logOf(ctx).warn(
           { cause: causeOf(reason), action: operation.operationId },
-          'failed to record a refused request',
+          'failed to record an unsuccessful request in the audit log',
         );
       });
       throw error;
@@ -132,7 +132,10 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
     const entry = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
     recordFirst(pool, entry, firsts).catch((reason: unknown) => {
-      logOf(ctx).warn({ cause: causeOf(reason), keyId: key.id }, 'failed to record a refused use of an API key');
+      logOf(ctx).warn(
+        { cause: causeOf(reason), keyId: key.id },
+        'failed to record a refused use of an API key in the audit log',
+      );
     });
   };
 }

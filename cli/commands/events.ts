@@ -105,8 +105,9 @@ async function replay(call: Call): Promise<void> {
   }
   const answer = await client.createEventReplay({ body });
   if ('dryRun' in answer) {
-    const expired = answer.eventsExpired > 0 ? `, except for ${answer.eventsExpired} without a payload` : '';
-    return showDone(context, answer, `${plural(answer.eventsTotal, 'event')} would be replayed${expired}`);
+    const { eventsTotal, eventsExpired } = answer;
+    const expired = eventsExpired > 0 ? `, ${eventsExpired} skipped (payload expired)` : '';
+    return showDone(context, answer, `${plural(eventsTotal - eventsExpired, 'event')} would be replayed${expired}`);
   }
   const next = `check its progress with: hookyard events replays ${answer.id}`;
   showDone(context, answer, `Replay ${answer.id} is ${answer.status}; ${next}`);

@@ -54,7 +54,7 @@ export function addExchange(program: Command): void {
     )
     .option('--dry-run', 'Check the file without importing it; with --from, print the converted records')
     .addOption(new Option('--from <product>', 'Import a list from another product, with its sources').choices(PRODUCTS))
-    .option('--source <slug>', 'With --from: source for records that have none (default: the product)')
+    .option('--source <slug>', 'With --from: source for entries that have none (default: the name of the product)')
     .option('--event-type <field>', 'With --from: field that contains the event type', 'payload.type')
     .action((first: string, second: string | undefined, options: ImportOptions, command: Command) => {
       if (options.from !== undefined) return importFrom(options.from, first, options, command);

@@ -223,9 +223,9 @@ export const replayEvents = tool({
     const counted = await client.createEventReplay({ body: { ...selection, dryRun: true } });
     const { eventsTotal: count, eventsExpired } = counted as EventReplayDryRun;
     if (expected === undefined) {
-      const expired = eventsExpired > 0 ? `, except for ${eventsExpired} without a payload` : '';
+      const expired = eventsExpired > 0 ? `, ${eventsExpired} skipped (payload expired)` : '';
       const next = { ...filters, until, ...given, ratePerSecond };
-      return dryRun(count, `${plural(count, 'event')} would be replayed${expired}`, next);
+      return dryRun(count, `${plural(count - eventsExpired, 'event')} would be replayed${expired}`, next);
     }
     requireCount(count, expected, 'event');
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
