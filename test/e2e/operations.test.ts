@@ -67,6 +67,7 @@ describe('operations', () => {
       expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
       expectError(await act(delivery, 'retry'), 409, 'INVALID_STATE');
       expect(endpoint.requests).to.have.length(1);
+      expect(moved.requests).to.have.length(1);
       expect(moved.requests[0]?.headers).to.include({ 'x-new': 'yes', 'x-hookyard-attempt': '2' });
     });
 

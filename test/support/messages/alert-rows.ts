@@ -1,4 +1,5 @@
-// Channels of alerts and issues as rows of a database that no worker looks at.
+// Channels of alerts and issues as rows. A worker would claim what `round`, `claim`, `sent` and `told` claim: they are
+// for a database that no worker looks at.
 
 import type { AnnouncedChange } from '../../../core/messages/announcements.ts';
 import { newId } from '../../../core/text/ids.ts';
