@@ -236,7 +236,7 @@ async function setUpNamespace(
   log: Log,
 ): Promise<void> {
   const { address, apiKey, tls, metadata } = connectionOptions;
-  await phase(log, `namespace ${namespace} and its search attributes are ready`, async () => {
+  await phase(log, `namespace ${namespace} is ready`, async () => {
     const connection = await connect({ address, apiKey, tls, metadata, connectTimeout: '15s' });
     try {
       await ensureNamespace(connection, namespace, log);

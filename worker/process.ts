@@ -49,7 +49,7 @@ async function run(tuning: Tuning, log: Log, canEndInOrder: () => void): Promise
   await waitFor(`Temporal at ${temporal.connectionOptions.address} (TEMPORAL_ADDRESS)`, log, async () => {
     const connection = await NativeConnection.connect(nativeOptions(temporal));
     await ensureNamespace(connection, temporal.namespace, (details) =>
-      log.warn({ details }, 'Temporal does not allow this client to set up its namespace'),
+      log.warn({ details }, 'Temporal refused to set up the namespace'),
     ).finally(() => connection.close());
   });
   const worker = await runWorker({ settings, tuning, env, database, temporal, log, temporalMetrics: metrics });

@@ -110,7 +110,7 @@ async function awaitPayloadMemory(
 ): Promise<AttemptOutcome> {
   await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
-  log.info(facts, 'attempt postponed: the organization has used up its payload memory');
+  log.info(facts, 'attempt postponed: no memory for the payload');
   return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
 }
 

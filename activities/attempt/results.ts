@@ -240,7 +240,7 @@ async function recordGroup(deps: RecordDeps, owned: OwnedResult[]): Promise<Grou
   const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
     throttled(log).warn(
       { results: owned.length, cause: causeOf(error) },
-      'attempt results are waiting for the database',
+      'failed to record a group of attempt results',
     );
     throw error;
   });

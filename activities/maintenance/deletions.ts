@@ -33,7 +33,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const errors: unknown[] = [];
   let hasMore = false;
   const fail = (error: unknown, id?: string) => {
-    log.warn({ id, cause: causeOf(error) }, 'failed to remove records left by a deletion; trying again');
+    log.warn({ id, cause: causeOf(error) }, 'failed to finish a deletion; trying again');
     errors.push(error);
   };
   // One after the other, and each of them has its time.

@@ -54,7 +54,7 @@ const versioning = z
 
 const slug = z
   .string()
-  .max(63)
+  .max(63, 'must be at most 63 characters long')
   .regex(
     /^[a-z0-9]+(-[a-z0-9]+)*$/,
     'must contain only lowercase letters, digits and single hyphens, and start and end with a letter or digit',
@@ -213,7 +213,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
       );
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
-    problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender of notifications, because SMTP_URL is set');
+    problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender address of emails, because SMTP_URL is set');
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
     problems.push('DATABASE_URL must be set to the URL of the same database, because DATABASE_DIRECT_URL is set');

@@ -56,7 +56,7 @@ function isSetByHookyard(folded: string): boolean {
 export function checkHeaderName(name: string): string | null {
   if (!TOKEN.test(name)) return "must be a header name: only letters, digits and !#$%&'*+-.^_`|~";
   // The name of an object's prototype cannot be a key of a plain record.
-  if (name === '__proto__' || isSetByHookyard(foldedName(name))) return `must not be ${name}, which Hookyard sets`;
+  if (name === '__proto__' || isSetByHookyard(foldedName(name))) return `must not be ${name}, which is reserved`;
   return null;
 }
 

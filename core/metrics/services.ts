@@ -11,7 +11,7 @@ export const transformDuration = new Histogram({
 
 export const transformFailures = new Counter({
   name: 'hookyard_transform_failures_total',
-  help: 'Transforms without a result: the code failed, exceeded a limit (time, memory, output) or returned nothing, or the sandbox itself failed (sandbox).',
+  help: 'Transform runs without a result: the code failed, exceeded a limit (time, memory, output) or returned nothing, or the sandbox itself failed (sandbox).',
   labels: { cause: ['code', 'time', 'memory', 'output', 'nothing', 'sandbox'] },
 });
 
@@ -29,7 +29,7 @@ export type Repair = keyof typeof REPAIR_LABELS;
 
 export const warehouseUploads = new Counter({
   name: 'hookyard_warehouse_uploads_total',
-  help: 'Uploads of files to object stores, by result: written, failed, or refused (the object store rejected the file).',
+  help: 'Uploads of files to object stores, by result: written, failed (a temporary error), or refused (an error to fix, such as wrong credentials).',
   labels: { provider: WAREHOUSE_TYPES, result: ['written', 'failed', 'refused'] },
   in: ['worker'],
 });

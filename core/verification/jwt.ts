@@ -174,7 +174,7 @@ function reasonOf(error: NoKeyError | errors.JOSEError): string {
   if (error instanceof NoKeyError) return 'The sender has no key with the ID in the token';
   if (error instanceof errors.JWTExpired) return 'The token has expired';
   if (error instanceof errors.JWTClaimValidationFailed)
-    return 'The token is from a different issuer, or does not expire';
+    return 'The token is from a different issuer, does not expire, or is not valid yet';
   if (error instanceof errors.JOSEAlgNotAllowed)
     return 'The token is not signed with the algorithm that the source expects';
   return "The token's signature is wrong";

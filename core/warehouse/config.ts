@@ -55,7 +55,7 @@ const common = {
   batchSize: within(1, 10_000).meta({ description: 'Maximum events per file.' }).prefault(1000),
   /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
-    .meta({ description: 'Maximum payload bytes per file.' })
+    .meta({ description: 'Maximum payload bytes per file. An event with a larger payload gets its own file.' })
     .prefault(5 * MIB),
   /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),

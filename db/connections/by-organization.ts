@@ -20,7 +20,7 @@ function actingOrganization(): string | undefined {
 // As long as the pool itself lets its callers wait.
 const WAIT_MS = 3000;
 // Its message is one that says the statement may succeed later (database-errors.ts).
-const HELD_BY_OTHERS = 'timeout exceeded when waiting for a connection: other requests are using all connections';
+const HELD_BY_OTHERS = 'timeout exceeded when waiting for a connection: other statements are using the connections';
 
 /** An organization had no turn for a connection in time: its other statements hold its share. */
 export class NoTurnError extends Error {}
@@ -61,7 +61,7 @@ export function shareConnections(pool: pg.Pool, limit: number): void {
 
 // As long as the slow statements before it may take, each for the statement timeout.
 const SLOW_WAIT_MS = 60_000;
-const HELD_BY_SLOW = 'timeout exceeded when waiting for a connection: slow statements are using all connections';
+const HELD_BY_SLOW = 'timeout exceeded when waiting for a connection: other slow statements are still running';
 
 /**
  * The same pool for statements that may be slow, such as counts of all that waits: together they hold half of its

@@ -4,7 +4,7 @@ import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { LimitOverrides, LimitName } from '../../core/fairness/organization-limits.ts';
 import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { isSlug } from '../../core/text/slugs.ts';
+import { isSlug, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { operatorEntry, recordEntry } from './audit.ts';
 import { createKey, FIRST_KEY } from './keys.ts';
 import { forgetPlans } from '../replay/event-replays.ts';
@@ -79,7 +79,7 @@ export async function createOrganization(
   pool: Pool,
   { name, slug, plan }: { name: string; slug: string; plan: string },
 ): Promise<{ organization: { id: string; name: string; slug: string; plan: string }; token: string }> {
-  if (!isSlug(slug)) throw new RangeError(`Invalid slug "${slug}": use lowercase letters, digits and single hyphens`);
+  if (!isSlug(slug)) throw new RangeError(`Invalid slug "${slug}": it ${SLUG_PROBLEM}`);
   if (name.trim() === '') throw new RangeError('The organization name must not be empty');
   const id = newId('org');
   return inTransaction(pool, async (db) => {

@@ -20,7 +20,7 @@ const KEYWORD = 2;
 const OTHERS = ['Other1', 'Other2', 'Other3', 'Other4', 'Other5'];
 const OPERATOR_KEY = 'operator_key_of_the_tests_0123456789';
 const LACKS = 'lacks search attributes: workflows start without them';
-const HAS = 'has its search attributes again';
+const HAS = 'now has its search attributes';
 const HOUR_MS = 3_600_000;
 
 describe('a namespace without search attributes', () => {

@@ -79,7 +79,7 @@ describe('the work that is due', () => {
     expect(rounds).to.equal(1);
     gate.resolve();
     await until('three rounds', () => rounds === 3);
-    expect(warnings).to.deep.equal(['failed to check for due work (circuit breakers); trying again']);
+    expect(warnings).to.deep.equal(['failed to process due work (circuit breakers); trying again']);
     const seen = others;
     await until('further looks', () => others > seen + 1);
     expect(rounds).to.equal(3);

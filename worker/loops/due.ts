@@ -18,7 +18,7 @@ const SPREAD_MS = 50;
 const GAIN_SECONDS = 0.9;
 
 export interface DuePart {
-  /** A name for the log: `failed to check for due work (<what>)`. */
+  /** A name for the log: `failed to process due work (<what>)`. */
   what: string;
   kinds: readonly DueKind[];
   /** Shortest time between its rounds, ms. */
@@ -105,7 +105,7 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       loop.wake();
     } catch (error) {
       part.notBefore = performance.now() + Math.max(LOOK_MS, part.everyMs());
-      throttled(log).warn({ cause: causeOf(error) }, `failed to check for due work (${part.what}); trying again`);
+      throttled(log).warn({ cause: causeOf(error) }, `failed to process due work (${part.what}); trying again`);
     }
   }
 

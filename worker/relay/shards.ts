@@ -180,7 +180,7 @@ export class Shards {
     const isOther = isChanged || workers !== this.#workers;
     this.#shards = shards;
     this.#workers = workers;
-    if (isChanged) this.#deps.log.info({ shards: shards.length }, 'the relay owns shards');
+    if (isChanged) this.#deps.log.info({ shards: shards.length }, "the relay's shards have changed");
     if (isOther) this.#deps.onChange();
   }
 

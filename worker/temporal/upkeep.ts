@@ -84,7 +84,7 @@ export async function watchAttributes(connection: NativeConnection, namespace: s
         { namespace, searchAttributes: searchAttributeNames },
         'the Temporal namespace lacks search attributes: workflows start without them',
       );
-    if (!now && missing) log.info({ namespace }, 'the Temporal namespace has its search attributes again');
+    if (!now && missing) log.info({ namespace }, 'the Temporal namespace now has its search attributes');
     missing = now;
   }
 
@@ -158,7 +158,7 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
       if (!(error instanceof NamespaceNotFoundError)) throw error;
       log.warn({ namespace }, 'the Temporal namespace does not exist; creating it again');
       await ensureNamespace(connection, namespace, (details) =>
-        log.warn({ details }, 'Temporal does not allow this client to set up its namespace'),
+        log.warn({ details }, 'Temporal refused to set up the namespace'),
       );
       return 0;
     }
