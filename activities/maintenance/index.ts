@@ -108,7 +108,7 @@ async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean
   const needed = new Set((await keyUse(pool, false)).map(({ keyId }) => keyId));
   log.info(
     { encrypted, stillNeeded: [...needed], needless: box.olderKeyIds.filter((id) => !needed.has(id)) },
-    'stored secrets were re-encrypted with the first encryption key; unused keys can be removed',
+    'stored secrets were re-encrypted with the first encryption key; before you remove a key, see docs/operate/encryption.md',
   );
   return more;
 }
