@@ -15,7 +15,7 @@ export const LIMITS = {
     business: null,
   },
   payloadBytes: { unit: 'bytes per webhook', free: MIB, pro: 10 * MIB, business: null },
-  deliveriesPerEvent: { unit: 'deliveries per webhook', free: 20, pro: 200, business: 5000 },
+  deliveriesPerEvent: { unit: 'deliveries per event', free: 20, pro: 200, business: 5000 },
   routesPerSource: { unit: 'routes per source', free: 20, pro: 200, business: 1000 },
   destinations: { unit: 'destinations', free: 50, pro: 1000, business: 100_000 },
   sources: { unit: 'sources', free: 20, pro: 500, business: 50_000 },

@@ -47,7 +47,7 @@ export const notificationRecipientOperations: Operation[] = [
     tag: 'Routes',
     summary: 'Resend the confirmation email to a recipient',
     description:
-      'Allowed from one hour after the first email; the wait doubles each time, up to a week. No email is sent to confirmed addresses.',
+      'Allowed from one hour after the first email; the wait doubles each time, up to a week. No email is sent to confirmed addresses, or if the operator does not require confirmation.',
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
     answer: { description: 'The recipient. `askedAt` is updated when the new email is sent.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },

@@ -32,7 +32,7 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
     <div className="payload">
       <div className="row row-between">
         <SegmentedControl
-          aria-label="Payload view"
+          aria-label={`${title} view`}
           value={view}
           onChange={(value) => setChosen(value as View)}
           data={views.map((each) => ({ value: each, label: sentence(each) }))}
@@ -43,11 +43,11 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
             {text === null ? ', binary' : nodes ? ', JSON' : ', text'}
           </span>
           {text !== null && (
-            <IconButton label="Copy payload" onClick={() => void copy(text, 'Payload')}>
+            <IconButton label={`Copy ${title.toLowerCase()}`} onClick={() => void copy(text, title)}>
               <CopyIcon />
             </IconButton>
           )}
-          <IconButton label="Download payload" onClick={() => save(bytes as BlobPart, name)}>
+          <IconButton label={`Download ${title.toLowerCase()}`} onClick={() => save(bytes as BlobPart, name)}>
             <DownloadIcon />
           </IconButton>
         </div>

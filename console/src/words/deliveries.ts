@@ -17,7 +17,7 @@ export const STATUSES: Record<Status, string> = {
   filter_failed:
     "The route's filter or ordering key took too much time or memory to evaluate, so the event was not sent. Simplify the source's filters and schemas, then replay the delivery.",
   skipped: 'The destination was disabled. Enable it, then replay the delivery.',
-  cancelled: 'Cancelled by a user, or because its source or destination was deleted.',
+  cancelled: 'Cancelled by a user or an operator, or because its source or destination was deleted.',
 };
 
 const LANES: Record<NonNullable<Delivery['lane']>, true> = { workflow: true, express: true };

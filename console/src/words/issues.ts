@@ -46,9 +46,10 @@ export const titleOf = (issue: Pick<Issue, 'kind' | 'cause'>): string => `${KIND
 const COUNTED: Partial<Record<Kind, string>> = {
   delivery_failing: 'failed attempt',
   transform_failing: 'failed delivery',
-  schema_refusing: 'failed delivery',
+  schema_refusing: 'schema mismatch',
   signature_failing: 'refused webhook',
   ingest_refused: 'refused webhook',
+  quota_reached: 'refused webhook',
 };
 
 /** `19 failed attempts` */

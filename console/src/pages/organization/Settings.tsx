@@ -129,8 +129,8 @@ const AskAgain = ({ of: { address } }: { of: NotificationRecipient }) => (
     said="Confirmation email queued"
   >
     <p>
-      The email asks the owner to allow notifications. You can resend it an hour after the first email; the wait doubles
-      each time.
+      The email asks the owner to allow notifications. It is sent only if the operator requires confirmation. You can
+      resend it an hour after the first email; the wait doubles each time, up to a week.
     </p>
   </ConfirmedAction>
 );
@@ -187,11 +187,11 @@ function InstallationStatus({ operatorKey }: { operatorKey: string }) {
           of={[
             ['Ingest', <Status key="ingest" of={ingest} />],
             ['Temporal', <Status key="temporal" of={temporal} />],
-            ['Workers', countText(workers?.length ?? 0)],
-            ['Open circuit breakers', countText(circuits?.open ?? 0)],
-            backlog && ['Backlog', countText(backlog.due)],
+            workers && ['Workers', countText(workers.length)],
+            circuits && ['Open circuit breakers', countText(circuits.open)],
+            backlog && ['Deliveries waiting for a worker', countText(backlog.due)],
             backlog?.oldestDueSeconds != null && [
-              'Oldest waiting delivery',
+              'Oldest delivery waiting for a worker',
               durationText(backlog.oldestDueSeconds * 1000),
             ],
           ]}

@@ -30,7 +30,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   requestsPerMinute: 'API requests per minute per process',
   runningImports: 'Concurrent imports per process',
   runningSearches: 'Concurrent payload searches per process',
-  runningTests: 'Concurrent tests per process',
+  runningTests: 'Concurrent destination and alert channel tests per process',
   runningStreams: 'Concurrent live streams per process',
 };
 

@@ -184,11 +184,11 @@ export function Attention({ of: needs }: { of: Needs }) {
       <More shown={MOST} total={pausedRoutes.length} to="/routes" search={{}} what="paused route" />
       <More shown={MOST} total={paused.length} to="/destinations" search={{}} what="paused destination" />
       <More
-        shown={hasMore ? 0 : MOST}
-        total={hasMore ? totals.failures : totals.lost}
+        shown={hasMore || totals.lost > MOST ? 0 : totals.failures}
+        total={totals.failures}
         to="/deliveries"
         search={{ status: 'failed', replayed: 'false', range: '24h' }}
-        what={hasMore ? 'failed delivery' : 'destination'}
+        what="failed delivery"
       />
       {replaying !== null && <ReplayFailed destinationId={replaying} onClose={() => setReplaying(null)} />}
     </Card>

@@ -54,7 +54,7 @@ export function Flow({ route, range }: { route: Route; range: RangeName }) {
         {route.schema && (
           <Node kind="Schema" icon={FileTextIcon} title={<Name {...route.schema} />}>
             <Link to="/deliveries" search={{ ...mismatches, range } as never}>
-              <Count list="listDeliveries" input={{ ...mismatches, ...since }} one="mismatch" />
+              <Count list="listDeliveries" input={{ ...mismatches, ...since }} one="failed delivery" />
             </Link>
           </Node>
         )}

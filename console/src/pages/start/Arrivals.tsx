@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Delivery, Source } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
-import { Status } from '../../components/ui.tsx';
+import { Status, statusText } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { LiveLine, useLive } from '../../live/Live.tsx';
 import { eventState } from '../../words/events.ts';
@@ -61,8 +61,8 @@ export function Arrived({ id }: { id: string }) {
   );
 }
 
-/** `Response 200 from CRM`, `Delivery in progress (CRM)` */
-function outcomeOf({ statusCode, error, destination }: Delivery): string {
+/** `Response 200 from CRM`, `Pending (CRM)` */
+function outcomeOf({ statusCode, error, status, destination }: Delivery): string {
   const name = plain(destination.name ?? destination.id);
-  return statusCode ? `Response ${statusCode} from ${name}` : `${plain(error ?? 'Delivery in progress')} (${name})`;
+  return statusCode ? `Response ${statusCode} from ${name}` : `${plain(error ?? statusText(status))} (${name})`;
 }
