@@ -37,7 +37,7 @@ describeConsole('two people who change the same record', ({ hookyard, records, r
           change.goOn();
           await seen(ours, CHANGED);
           expect((await read(id)).description).to.equal('theirs');
-          const table = ours.getByRole('region', { name: 'Conflicting changes' });
+          const table = ours.getByRole('region', { name: 'Changed fields' });
           await table.getByRole('cell', { name: 'theirs' }).waitFor();
           await table.getByRole('cell', { name: 'ours' }).waitFor();
           await expectUsable(ours);

@@ -116,7 +116,7 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
       <NumberInput
         label="Rate limit (per second)"
         placeholder="50"
-        description="Leave empty to use the server default."
+        description="Leave empty for the default (50)."
         min={1}
         max={MOST_PER_SECOND}
         allowDecimal={false}

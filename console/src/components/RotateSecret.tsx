@@ -49,7 +49,7 @@ export function RotateSecret({ kind, run, onClose, children }: Props) {
       )}
       <NumberInput
         label="Overlap (hours)"
-        description="With 0, the old secret expires immediately."
+        description="With 0, the previous secret expires immediately."
         min={0}
         max={MOST_HOURS}
         value={hours}

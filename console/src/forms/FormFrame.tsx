@@ -100,7 +100,7 @@ function Resolve<Values extends object>({ conflict, values, settle }: ResolvePro
       </p>
       {theirs.length > 0 && (
         <Table
-          title="Conflicting changes"
+          title="Changed fields"
           heads={['Field', 'Current value', 'Your value']}
           rows={theirs.map((name) => [
             name,

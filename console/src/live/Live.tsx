@@ -115,7 +115,7 @@ export function LiveLine({ state }: { state: LiveState }) {
   const { zone } = useZone();
   return (
     <div role="status" className="quiet">
-      {state.is === 'away' && 'The API is not responding. The list resumes automatically, without gaps.'}
+      {state.is === 'away' && 'The live stream is unavailable. The list resumes automatically, without gaps.'}
       {state.is === 'asking' && `${state.why}. The list is refreshed every 5 seconds instead.`}
       {state.is === 'open' &&
         state.backAt !== null &&

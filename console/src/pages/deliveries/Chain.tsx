@@ -53,7 +53,7 @@ export function Chain({ of }: { of: Linked }) {
       </ol>
       {total > MOST && (
         <p className="small quiet">
-          Showing the newest {MOST} of the event's {plural(total, 'delivery')}
+          Found among the newest {MOST} of the event's {plural(total, 'delivery')}
         </p>
       )}
     </Card>

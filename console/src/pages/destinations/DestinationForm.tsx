@@ -93,7 +93,7 @@ function httpFields(form: Form, isNew: boolean): Entry[] {
           path: 'forwardHeaders.mode',
           label: 'Forwarded headers',
           choices: [
-            { value: 'usual', label: 'All except credential, connection, proxy and server headers' },
+            { value: 'usual', label: 'All except credential, connection, proxy, server control and webhook-* headers' },
             { value: 'all', label: 'All except credential and connection headers' },
             { value: 'none', label: 'Only Content-Type and Content-Encoding' },
             { value: 'names', label: 'Only Content-Type, Content-Encoding and the headers below' },
@@ -167,7 +167,7 @@ function storeFields(form: Form, type: StoreType, isNew: boolean): Entry[] {
         })),
         [
           { path: 'config.batchSize', label: 'Maximum events', kind: 'whole' },
-          { path: 'config.batchBytes', label: 'Maximum payload size', kind: 'whole', unit: 'bytes' },
+          { path: 'config.batchBytes', label: 'Maximum total payload size', kind: 'whole', unit: 'bytes' },
           { path: 'config.batchWindowSeconds', label: 'Maximum wait', kind: 'whole', unit: 'seconds' },
         ],
         { node: <Columns form={form} />, paths: ['fieldMapping'] },

@@ -88,7 +88,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
               [
                 'Success rate',
                 health.totalDeliveries === 0
-                  ? 'No finished deliveries'
+                  ? 'No deliveries finished recently'
                   : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''}${isHeld(waiting) ? ', held not counted' : ''})`,
               ],
               health.failedDeliveries > 0 && ['Failed', failedText(health.failedDeliveries, left)],

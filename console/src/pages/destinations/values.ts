@@ -137,7 +137,7 @@ export const CHOICES = [
   { name: 'compression', label: 'Compression', data: ['none', 'gzip', 'zstd', 'snappy'] },
   { name: 'payloadColumn', label: 'Payload column', data: ['text', 'json'] },
   { name: 'partitionBy', label: 'Partition by', data: ['date', 'hour', 'source'] },
-  { name: 'keyOrder', label: 'Key order', data: ['written', 'received'] },
+  { name: 'keyOrder', label: 'Time in file name', data: ['written', 'received'] },
 ];
 
 export interface MappingRow {

@@ -75,13 +75,17 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
       </ol>
       <p className="small quiet">
         {retrying && 'Retries continue automatically. '}
-        {issue.kind === 'circuit_open'
-          ? 'Unless ignored, the issue resolves automatically when the circuit breaker closes.'
-          : 'Unless ignored, the issue resolves automatically after a success and a minute without failures.'}
+        {`Unless ignored, the issue resolves automatically ${RECOVERED[issue.kind] ?? 'after a success and a minute without failures'}.`}
       </p>
     </div>
   );
 }
+
+/** When issues of some kinds resolve. */
+const RECOVERED: Partial<Record<Issue['kind'], string>> = {
+  circuit_open: 'when the circuit breaker closes',
+  order_blocked: "when none of the destination's ordering keys is blocked",
+};
 
 /** The last failed response with this cause. Often it says what is wrong. */
 function LastResponse({ issue: { kind, cause }, id }: { issue: Issue; id: string }) {

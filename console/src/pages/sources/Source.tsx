@@ -147,7 +147,7 @@ function Actions({ source }: { source: Source }) {
           source.verificationConfig.type !== 'none' &&
           ((close) => (
             <RotateSecret kind="own" run={(body) => call('rotateVerificationSecret', { id, body })} onClose={close}>
-              Enter the secret that the sender will use. The old secret stays valid during the overlap.
+              Enter the secret that the sender will use. The previous secret stays valid during the overlap.
             </RotateSecret>
           )),
         'Rotate ingest URL':
