@@ -110,7 +110,7 @@ export async function findRecipient(
 ): Promise<(Recipient & { waitSeconds: number }) | undefined> {
   const { rows } = await db.query<Recipient & { waitSeconds: number }>(
     `select ${MEMBERS}, coalesce(ceil(extract(epoch from
-       asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 8) - 1)) - now())), 0)::int
+       asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 9) - 1)) - now())), 0)::int
          as "waitSeconds"
      from notification_recipients where organization_id = $1 and address = $2`,
     [organizationId, address],
