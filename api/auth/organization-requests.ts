@@ -11,10 +11,10 @@ const RETRY_AFTER_SECONDS = 1;
 type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams'>;
 
 const NAMES: Record<RunningLimit, string> = {
-  runningImports: 'imports',
-  runningSearches: 'searches',
-  runningTests: 'destination and alert channel tests',
-  runningStreams: 'event streams',
+  runningImports: 'import',
+  runningSearches: 'search',
+  runningTests: 'destination and alert channel test',
+  runningStreams: 'event stream',
 };
 
 export class OrganizationRequests {
@@ -49,7 +49,7 @@ export class OrganizationRequests {
     const key = `${limit} ${id}`;
     const running = this.running(id, limit);
     if (running >= limits[limit]) {
-      const what = `This organization is limited to ${limits[limit]} concurrent ${NAMES[limit]}; wait until one finishes`;
+      const what = `This organization is limited to ${plural(limits[limit], `concurrent ${NAMES[limit]}`)}; wait until one finishes`;
       throw limitExceeded(limit, what, RETRY_AFTER_SECONDS);
     }
     this.#running.set(key, running + 1);

@@ -31,7 +31,7 @@ export async function requireRecordRoom(
   const most = limits[records];
   if (added === 0 || !Number.isFinite(most)) return;
   if ((await countBeforeAdding(em, id, records, most)) + added <= most) return;
-  const what = `This organization is limited to ${plural(most, NAMES[records])}, and ${added} more would exceed the limit; delete some first`;
+  const what = `This organization is limited to ${plural(most, NAMES[records])}, and ${added} more would exceed the limit; ${records === 'apiKeys' ? 'revoke' : 'delete'} some first`;
   throw limitExceeded(records, what, UNTIL_CHANGED_SECONDS);
 }
 

@@ -172,7 +172,7 @@ export class Backlog {
     else
       this.#deps.log.warn(
         facts,
-        'ingest returns 503 to some senders: their share of the backlog or the database is used up',
+        'ingest returns 503 for some organizations or destinations: their share of the backlog or the database is used up',
       );
   }
 }

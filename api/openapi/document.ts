@@ -27,7 +27,7 @@ const INTRODUCTION = `Hookyard receives webhooks, stores them and delivers each 
   organization, and paths without an organization ID refer to that organization. Each operation names the scope that it requires (\`x-scopes\`);
   \`read\` includes all scopes that end in \`:read\`, except \`secrets:read\`; \`write\` includes the others.
 * Bodies are JSON. Unknown fields and query parameters are ignored and listed in the \`X-Ignored\` response header;
-  in replays, bulk requests and new API keys, they are refused. New fields may be added to responses.
+  in replays, bulk requests, issue updates and new API keys, they are refused. New fields may be added to responses.
 * Lists are paginated and, unless stated otherwise, newest first. Times are in ISO 8601 format (UTC), latencies in whole milliseconds.
 * An error has \`error\`, \`message\` and usually \`code\`. For a record in another organization, the response is the same
   as for a record that does not exist.`;

@@ -27,7 +27,7 @@ const DESCRIPTIONS: Record<number | string, string> = {
   400: 'The request is invalid. If fields are invalid, `message` names one of them and `details` lists all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
   403: 'The API key or plan does not allow the request, or the organization is suspended.',
-  404: 'The record does not exist in this organization.',
+  404: 'The path does not exist, or the record does not exist in this organization.',
   406: 'The `Accept` header does not include `text/event-stream`.',
   408: 'The request body did not arrive in time.',
   409: 'The request conflicts with the current state.',

@@ -57,7 +57,7 @@ async function endInOrder(
   }
   log.info({ reason }, `API shutting down: the listener closes; running requests have ${graceSeconds} s to finish`);
   const giveUp = () => {
-    log.warn('unfinished requests were aborted');
+    log.warn('unfinished work was aborted');
     process.exit(0);
   };
   setTimeout(giveUp, graceSeconds * 1000 + LAST_STEPS_MS).unref();

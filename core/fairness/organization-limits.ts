@@ -41,7 +41,7 @@ export const LIMITS = {
     business: 1000,
   },
   runningImports: { unit: 'concurrent imports per process', free: 1, pro: 2, business: 4 },
-  runningSearches: { unit: 'concurrent payload searches per process', free: 1, pro: 2, business: 4 },
+  runningSearches: { unit: 'concurrent searches per process', free: 1, pro: 2, business: 4 },
   runningTests: { unit: 'concurrent destination and alert channel tests per process', free: 2, pro: 5, business: 20 },
   runningStreams: { unit: 'concurrent event streams per process', free: 2, pro: 10, business: 50 },
 } as const satisfies Record<string, { unit: string } & Record<Plan, number | null>>;

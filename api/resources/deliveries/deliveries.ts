@@ -54,7 +54,9 @@ import {
 } from './delivery-view.ts';
 
 const CODES = { min: 100, max: 599 };
-const OF_CODE_CLASS = { description: 'The status code of the latest attempt, or `none` if there was no response.' };
+const OF_CODE_CLASS = {
+  description: "The class of the latest attempt's status code, or `none` if there was no response.",
+};
 const OF_ERROR = { description: "Matches part of the delivery's `error`. Case-insensitive." };
 const OF_LANE = { description: 'The lane of the first attempt.' };
 const OF_IS_REPLAY = { description: 'Whether the delivery is a replay.' };
@@ -277,11 +279,11 @@ export const deliveryOperations: Operation[] = [
         deliveriesChanged: withExample(
           count,
           98,
-          'The number of changed deliveries. The other matches have changed in the meantime, cannot be cancelled because their batch is being written, or cannot be replayed because they are in progress, a later delivery has replaced them, or their payload or destination no longer exists.',
+          'The number of changed deliveries; 0 with `dryRun`. The other matches have changed in the meantime, cannot be cancelled because their batch is being written, or cannot be replayed because they are in progress, a later delivery has replaced them, or their payload or destination no longer exists.',
         ),
         nextCursor: idOf('dlv')
           .nullable()
-          .describe('The value of `cursor` for the next call. Null if there are no more matches.'),
+          .describe('The value of `cursor` for the next call. Null if there are no more matches, or with `dryRun`.'),
       }),
     },
     errors: { 400: ['SEARCH_TOO_BROAD'] },

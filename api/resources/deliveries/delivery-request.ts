@@ -269,7 +269,9 @@ const requestAnswer = component('DeliveryRequest', {
       z.object({
         code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
         message: text(DOUBTS.DESTINATION_CHANGED),
-        changedAt: timestamp.nullable().describe('When the destination was last updated. Null for other doubts.'),
+        changedAt: timestamp
+          .nullable()
+          .describe('When the destination was last updated. Null unless `code` starts with `DESTINATION_`.'),
       }),
     )
     .describe('Why the actual request may differ.'),

@@ -83,7 +83,7 @@ const deliveryMembers = {
   status: withExample(z.enum(DELIVERY_STATUSES), 'delivered'),
   attemptCount: withExample(count, 1),
   latency: latency.nullable().describe('Latency of the latest attempt, in milliseconds.'),
-  statusCode,
+  statusCode: statusCode.describe('The status code of the latest attempt. Null if there was no response.'),
   error: withExample(text('The destination returned 500').nullable(), null),
   nextAttemptAt: withExample(timestamp.nullable(), null),
   deliveredAt: timestamp.nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES, REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
 import { boundTime, newId } from '../../../core/text/ids.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { Destination, EventReplay } from '../../../db/records/entities.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
@@ -45,7 +46,7 @@ const replayAnswer = component('EventReplay', {
   eventsTotal,
   eventsReplayed: count,
   eventsExpired: withExample(count, 0, 'The number of events whose payloads were removed.'),
-  eventsUnroutable: withExample(count, 0, 'The number of events without a route to the destinations.'),
+  eventsUnroutable: withExample(count, 0, 'The number of events without a route, or without one to `destinationIds`.'),
   deliveriesCreated: count,
   replayedUntil: timestamp.nullable().describe('All matching events received before this time have been processed.'),
   waitsFor: withExample(
@@ -245,7 +246,7 @@ async function store(
     await createEventReplay(pool, replay, most);
   } catch (error) {
     if (!(error instanceof TooManyReplaysError)) throw error;
-    const what = `This organization is limited to ${most} concurrent replays; wait until one finishes, or cancel one`;
+    const what = `This organization is limited to ${plural(most, 'concurrent replay')}; wait until one finishes, or cancel one`;
     throw limitExceeded('runningReplays', what, RETRY_AFTER_SECONDS);
   }
 }

@@ -82,7 +82,7 @@ export const replayOperations: Operation[] = [
       examples: { one: { eventIds: [exampleId('evt')] } },
     },
     answer: {
-      description: 'The numbers of events and new deliveries.',
+      description: 'The numbers of replayed events and new deliveries.',
       schema: z.object({ ...created, eventsQueued: withExample(count, 1) }),
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
@@ -123,6 +123,7 @@ async function create(
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
-  if (deliveriesCreated === 0) return 'Nothing was created: no such event has an enabled route with a destination';
+  if (deliveriesCreated === 0)
+    return 'Nothing was created: no event was found that has an enabled route with a destination';
   return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }

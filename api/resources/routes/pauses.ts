@@ -111,7 +111,7 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
     summary: `Resume a ${kind}`,
     description: told.resumed,
     body: { schema: resumeSchema, optional: true, examples: { slowly: { releasePerSecond: 10 } } },
-    answer: { description: 'Resumed.', schema: pauseAnswer },
+    answer: { description: 'The pause fields: `paused` is false, and the others are null.', schema: pauseAnswer },
     async run(ctx, deps, { body: { releasePerSecond = null } }) {
       const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
       await inTransaction(deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));

@@ -113,7 +113,7 @@ export const manyRoutesOperations: Operation[] = [
       examples: { disable: { routeIds: [exampleId('rte')], isActive: false } },
     },
     answer: {
-      description: 'The changed routes.',
+      description: 'The routes, including those that were already in this state.',
       schema: z.object({
         updated: withExample(count, 1),
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),

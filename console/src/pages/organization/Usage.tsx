@@ -29,7 +29,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   transformMsPerMinute: 'Transform time per worker (ms per minute)',
   requestsPerMinute: 'API requests per minute per process',
   runningImports: 'Concurrent imports per process',
-  runningSearches: 'Concurrent payload searches per process',
+  runningSearches: 'Concurrent searches per process',
   runningTests: 'Concurrent destination and alert channel tests per process',
   runningStreams: 'Concurrent live streams per process',
 };
