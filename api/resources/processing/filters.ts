@@ -108,7 +108,7 @@ export const filterOperations: Operation[] = [
     changesNothing: true,
     summary: 'Test conditions without saving them',
     body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
-    answer: { description: 'Whether the sample matches.', schema: filterResult },
+    answer: { description: 'Whether the sample matches, and which conditions do.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
     /** Tests conditions that are not stored. */
     run: async (ctx, deps, { body: { conditions: given, logic: how, ...body } }) =>
@@ -120,7 +120,7 @@ export const filterOperations: Operation[] = [
     changesNothing: true,
     summary: 'Test a filter',
     body: { schema: testSchema, examples: { plain: exampleSample } },
-    answer: { description: 'Whether the sample matches.', schema: filterResult },
+    answer: { description: 'Whether the sample matches, and which conditions do.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
     async run(ctx, deps, { body }) {
       const filter = await filters.find(ctx, deps);
