@@ -19,6 +19,6 @@ export const docusign: Provider = {
   secret: { is: 'the first Connect key' },
   eventType: { payload: 'event' },
   instructions:
-    'Go to Settings › Connect › Connect Keys and add a secret key. Then add a configuration with the ingest URL, and include the HMAC signature.',
+    'Go to Admin › Connect › Connect Keys and add a secret key. Then add a configuration with the ingest URL, and include the HMAC signature.',
   samples: [sample('envelope-completed'), sample('envelope-sent')],
 };

@@ -24,7 +24,7 @@ export const notion: Provider = {
   dedup: { jsonPath: '$.id' },
   handshakes: [{ kind: 'verification-token' }],
   instructions:
-    "Create the source without a secret and with ingestToken set to required. Then open the integration's settings, go to Webhooks › Create a subscription, and enter the ingest URL. Notion sends its verification token, and the source stores it. Copy the token from the source's lastHandshake, and enter it in Notion under Verify. To connect another subscription, create another source, or set verificationConfig.secret to null to remove the stored token.",
+    "Create the source without a secret and with ingestToken set to required. Then open the connection's settings, go to Webhooks › Create a subscription, and enter the ingest URL. Notion sends its verification token, and the source stores it. Copy the token from the source's lastHandshake, and enter it in Notion under Verify. To connect another subscription, create another source, or set verificationConfig.secret to null to remove the stored token.",
   samples: [
     sample('page.content_updated', { updated_blocks: [] }),
     sample('page.created', { parent: { id: '0ef104cd-477e-80e1-8571-cfd10e92339a', type: 'space' } }),
