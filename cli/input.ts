@@ -134,7 +134,7 @@ export function momentOf(text: string): number | null {
 export function time(text: string, option: string): string {
   const moment = momentOf(text);
   if (moment === null)
-    throw usage(`${option} must be an ISO 8601 time, or a period such as 30m, 1h or 7d, not "${text}"`);
+    throw usage(`${option} must be an ISO 8601 time, or how long ago (for example 30m, 1h or 7d), not "${text}"`);
   return new Date(moment).toISOString();
 }
 

@@ -97,12 +97,12 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   if (needsPublishedKeys(scheme)) throw usage(ofOthers(who));
   if (secret === undefined && needsSecret(scheme))
     throw usage(
-      `${who.slug} verifies ${who.type} signatures; pass its secret with --secret, or --secret @file to read it from a file`,
+      `${who.slug} verifies webhooks (${who.type}); pass its secret with --secret, or --secret @file to read it from a file`,
     );
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
   if (signed === null)
-    throw usage(`${who.title} signs with its own private key, so only this sender can send a test webhook`);
+    throw usage('--secret is a public key, so only the sender, who has the private key, can send a test webhook');
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 

@@ -54,7 +54,7 @@ async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Pr
     ({ next } = further);
   }
   const all = dryRun
-    ? `${plural(deliveriesFound, 'delivery')} would be replayed`
+    ? `${plural(deliveriesFound, 'delivery')} would be replayed, provided that their payloads and destinations still exist`
     : `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
   const message = first.more ? all : first.message;
   showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);

@@ -32,7 +32,7 @@ export const transforms: Resource = {
     name: 'transforms',
     tag: 'Transforms',
     one: 'transform',
-    about: 'Manage transforms, which turn an event into the request to send',
+    about: 'Manage transforms, which turn an event into the body that is sent',
   },
   rows: [
     { operation: 'listTransforms', columns: { ...columns, type: 'type' } },

@@ -76,7 +76,7 @@ function withVerification(command: Command): Command {
     .addOption(type.conflicts('provider'))
     .option('--verify-token <token>', 'Verify token (for providers that use one), or @file to read it from a file')
     .option('--confirm-subscriptions', 'For Amazon SNS: confirm subscriptions automatically')
-    .option('--secret <secret>', 'Secret that the webhooks are signed with, or @file to read it from a file')
+    .option('--secret <secret>', 'Secret, token or public key to verify webhooks with, or @file to read it from a file')
     .option('--signature-header <name>', 'Header with the signature or token, for types without a fixed header');
 }
 

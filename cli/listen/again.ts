@@ -38,7 +38,7 @@ export async function sendSince(client: Client, session: Session, from: string):
   if (!isFiltered) {
     const body = { ...range, destinationIds: [destinationId] };
     const counted = await client.createEventReplay({ body: { ...body, dryRun: true } });
-    const count = counted.eventsTotal ?? 0;
+    const count = (counted.eventsTotal ?? 0) - counted.eventsExpired;
     if (count > 0) await client.createEventReplay({ body });
     return count;
   }

@@ -57,13 +57,17 @@ export function rowOf({ slug, name, id, plan, status, eventsRemoved, limits, cre
   return [slug, name, id, plan, shown, set.length === 0 ? 'plan default' : set.join(', '), createdAt.toISOString()];
 }
 
-async function suspend(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
-  if (!(await inTransaction(pool, (db) => suspendOrganization(db, id)))) return `${slug} is already suspended`;
+const unchanged = (slug: string, status: OrganizationView['status'], otherwise: string): string =>
+  `${slug} is ${status === 'deleting' ? 'being deleted' : otherwise}`;
+
+async function suspend(pool: Pool, { id, slug, status }: OrganizationView): Promise<string> {
+  if (!(await inTransaction(pool, (db) => suspendOrganization(db, id))))
+    return unchanged(slug, status, 'already suspended');
   return `${slug} has been suspended. Its webhooks are refused now, and its deliveries will be held within seconds.`;
 }
 
-async function resume(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
-  if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
+async function resume(pool: Pool, { id, slug, status }: OrganizationView): Promise<string> {
+  if (!(await resumeOrganization(pool, id))) return unchanged(slug, status, 'not suspended');
   return `${slug} has been resumed. Its deliveries will continue within seconds, and its event replays within half a minute.`;
 }
 

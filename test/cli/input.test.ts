@@ -6,7 +6,9 @@ describe('times on the command line', () => {
     expect(time('2026-11-21', '--from')).to.equal('2026-11-21T00:00:00.000Z');
     for (const text of ['1w', 'h', '1234567h', 'soon', '']) {
       expect(momentOf(text), text).to.equal(null);
-      expect(() => time(text, '--from'), text).to.throw('--from must be an ISO 8601 time, or a period such as 30m');
+      expect(() => time(text, '--from'), text).to.throw(
+        '--from must be an ISO 8601 time, or how long ago (for example 30m',
+      );
     }
     for (const [text, ms] of [
       ['30m', 1_800_000],

@@ -107,7 +107,7 @@ describe('hookyard orgs', () => {
       body: '{}',
     });
     expect(webhook.status).to.equal(404);
-    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is not suspended/);
+    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is being deleted$/m);
     await fails(1, /is being deleted; no key was created/, 'keys', 'create', 'x', '--org', organization.slug);
     expect(await shown()).to.include({ status: 'deleting' });
   });

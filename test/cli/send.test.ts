@@ -61,7 +61,7 @@ describe('hookyard send', () => {
     expect(await cli.ok('sources', 'list')).to.match(/^paid .* stripe /m);
     const advice = /--secret \(or --private-key\) and --provider must match the source/;
     await fails(4, advice, ...send, '--secret', 'another');
-    await fails(2, /paid verifies stripe signatures; pass its secret with --secret/, ...send);
+    await fails(2, /paid verifies webhooks \(stripe\); pass its secret with --secret/, ...send);
     await fails(2, /omit --provider/, ...send, '--provider', 'github');
   });
 

@@ -159,7 +159,7 @@ export const retryIssue = tool({
     const isTooMany = found > MOST_OF_ISSUE;
     const what = isTooMany
       ? `The issue has more failed deliveries than this tool's maximum (${MOST_OF_ISSUE}). Use replay_events with the source and the time range`
-      : `${plural(found, 'delivery')} would be replayed`;
+      : `${plural(found, 'delivery')} would be replayed, provided that payloads and destinations still exist`;
     if (expected === undefined) return dryRun(found, what, isTooMany ? null : { issue });
     requireCount(found, expected, 'delivery');
     if (isTooMany) throw usage(`${what}. ${UNCHANGED}`);
@@ -230,7 +230,7 @@ export const replayEvents = tool({
     requireCount(count, expected, 'event');
     const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
     return {
-      summary: `Replay ${replay.id} of ${plural(count, 'event')} is ${replay.status}. Use get_replay to see its progress.`,
+      summary: `Replay ${replay.id} is ${replay.status}. Use get_replay to see its progress.`,
       data: { dryRun: false, count, replay },
     };
   },

@@ -134,7 +134,7 @@ function summaryOf(since: string, count: number, isComplete: boolean, groups: Gr
   }
   const lasting = issues.filter(({ state }) => state === 'open' || state === 'acknowledged').length;
   lines.push(
-    `${plural(issues.length, 'issue has', 'issues have')} had failures since then; ${plural(lasting, 'is', 'are')} still open.`,
+    `${plural(issues.length, 'issue has', 'issues have')} had failures since then; ${plural(lasting, 'is', 'are')} open or acknowledged.`,
   );
   return lines.join('\n');
 }
