@@ -32,7 +32,7 @@ export function addSend(program: Command): void {
       "Provider to send as (default: the source's provider); list providers with: hookyard providers",
     )
     .option('--event <name>', 'Sample event to send (for example push or invoice.paid); with --data, any event name')
-    .option('--secret <secret>', 'Secret of a source that verifies signatures, or @file to read it from a file')
+    .option('--secret <secret>', 'Secret that the source verifies webhooks with, or @file to read it from a file')
     .option(
       '--private-key <file>',
       'PEM file with the private key, if the sender signs with one; the source has the public key',

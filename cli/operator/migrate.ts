@@ -24,7 +24,7 @@ export function addMigrate(program: Command): void {
       `
 Set DATABASE_DIRECT_URL or DATABASE_URL to the database URL, with the owner of the tables as the user; or set
 DATABASE_DIRECT_URL_FILE or DATABASE_URL_FILE to a file that contains the URL. Services that cannot change the schema with
-their own role, or have HOOKYARD_MIGRATE=off, wait for this command before they start (see docs/operate/postgresql.md).
+their own role, or have HOOKYARD_MIGRATE=off, do not start while migrations are missing (see docs/operate/postgresql.md).
 For --check, any role that can read the tables is sufficient.`,
     )
     .action(async ({ check, grant, tenantRole }: Options, command: Command) => {
