@@ -301,7 +301,9 @@ export const deliveryOperations: Operation[] = [
       if (dryRun) {
         noteDryRun(ctx);
         const deliveriesFound = total ?? 0;
-        const message = `${totalIsExact ? '' : 'About '}${plural(deliveriesFound, 'delivery')} would be ${DONE[action]}`;
+        // Of those that match, some cannot be replayed.
+        const exact = action === 'replay' && deliveriesFound > 0 ? 'Up to ' : '';
+        const message = `${totalIsExact ? exact : 'About '}${plural(deliveriesFound, 'delivery')} would be ${DONE[action]}`;
         return { message, deliveriesFound, deliveriesChanged: 0, nextCursor: null };
       }
       noteRecords(

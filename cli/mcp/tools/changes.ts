@@ -99,7 +99,7 @@ export const actOnDeliveries = tool({
 });
 
 function whatOf(action: Action, found: number): string {
-  const what = `${plural(found, 'delivery')} would be ${DONE[action]}`;
+  const what = `${action === 'replay' ? 'Up to ' : ''}${plural(found, 'delivery')} would be ${DONE[action]}`;
   if (found <= MOST_DELIVERIES) return what;
   const other = action === 'replay' ? ', or use replay_events or retry_issue' : '';
   return `${what}, which is more than this tool's maximum (${MOST_DELIVERIES}). Pass a shorter time range${other}`;
