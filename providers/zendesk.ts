@@ -21,7 +21,7 @@ export const zendesk: Provider = {
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
   instructions:
-    'Go to Admin Center › Apps and integrations › Webhooks › Create. Enter the ingest URL, and select POST as the method and JSON as the format. Then reveal the signing secret.',
+    'Go to Admin Center › Apps and integrations › Actions and webhooks › Webhooks, and create a webhook that subscribes to Zendesk events. Enter the ingest URL, and select POST as the method and JSON as the format. Then reveal the signing secret.',
   samples: [
     sample('zen:event-type:ticket.created', {}, {}),
     sample('zen:event-type:ticket.status_changed', { current: 'SOLVED', previous: 'OPEN' }, { status: 'SOLVED' }),

@@ -20,7 +20,8 @@ const changelog = readFileSync(join(project, 'CHANGELOG.md'), 'utf8');
 
 const [first = '', second = ''] = process.argv.slice(2);
 const wanted = first.startsWith('--') ? second : first;
-if (!/^\d+\.\d+\.\d+$/.test(wanted)) fail('Usage: npm run release:version -- [--check | --notes] 0.2.0');
+if (!/^\d+\.\d+\.\d+$/.test(wanted))
+  fail('Usage: npm run release:version -- [--check | --notes] <version>, for example 0.2.0');
 else if (first === '--notes') console.log(notes());
 else if (first === '--check') check();
 else raise();

@@ -307,7 +307,7 @@ export function refusedConnections(log: Log): (address: string | undefined) => v
     if (now - loggedAt < LOG_EVERY_MS) return;
     log.warn(
       { refused: count, lastAddress: address },
-      'connections or requests were refused because too many are open; see HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS',
+      'connections or requests were refused because there were too many; see HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS',
     );
     loggedAt = now;
     count = 0;

@@ -22,7 +22,7 @@ const REPLAYS: Columns = {
 };
 
 export const events: Resource = {
-  ...{ name: 'events', tag: 'Events', one: 'event', about: 'View, replay and delete events (received webhooks)' },
+  ...{ name: 'events', tag: 'Events', one: 'event', about: 'View, replay and delete events (accepted webhooks)' },
   rows: [
     {
       operation: 'listEvents',

@@ -101,7 +101,7 @@ const BUSY: Refusal = {
   message: 'Too many concurrent requests; try again in a moment',
   headers: { 'Retry-After': '1' },
 };
-const TOO_LARGE: Refusal = { status: 413, message: `The request is larger than ${MOST_BODY} bytes` };
+const TOO_LARGE: Refusal = { status: 413, message: `The body must be at most ${MOST_BODY} bytes` };
 const FAILED: Refusal = {
   status: 500,
   message: 'The Hookyard MCP server failed; see its log for the cause',

@@ -59,7 +59,7 @@ const ordering = withExample(
         )
         .nullable()
         .describe(
-          'The event field, as in filters, whose values are the ordering keys. If null, the route has one key.',
+          'The event field whose values are the ordering keys, written as in filters. If null, all events of the route share one key.',
         ),
       missingKey: z
         .enum(MISSING_KEYS)

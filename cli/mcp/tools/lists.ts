@@ -72,9 +72,9 @@ function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partia
 }
 
 export const listEvents = listTool<Event>({
-  ...{ operation: 'listEvents', one: 'event', title: 'Find received events' },
+  ...{ operation: 'listEvents', one: 'event', title: 'Find events' },
   description:
-    'Lists received webhooks (events), newest first, without their payloads. "search" searches payloads, so an order number or a customer ID ' +
+    'Lists accepted webhooks (events), newest first, without their payloads. "search" searches payloads, so an order number or a customer ID ' +
     'finds its event. routed: false finds events that no route matched, which were stored but not delivered.',
   // Without headers: the list would be all headers.
   item: (event) => ({
