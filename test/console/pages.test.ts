@@ -13,7 +13,7 @@ describeConsole('the pages of the console', ({ records, receiver }) => {
 
   for (const row of pages) {
     it(`${row.title}: usable by everyone, in both themes, at 375 pixels too`, async () => {
-      await onPage(addressOf(row, pages, ids), (page) => expectUsable(page, 'all'));
+      await onPage(addressOf(row, ids), (page) => expectUsable(page, 'all'));
     });
   }
 

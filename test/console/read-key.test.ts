@@ -30,7 +30,7 @@ describeConsole('a key that may only read', () => {
     const found: Record<string, string[]> = {};
     await onPage('/', { token }, async (page) => {
       for (const row of pages) {
-        const address = addressOf(row, pages, ids);
+        const address = addressOf(row, ids);
         await page.goto(new URL(`/console${address}`, page.url()).href);
         await page.getByRole('heading', { level: 1, exact: true }).waitFor();
         await page.waitForLoadState('networkidle');
@@ -44,7 +44,7 @@ describeConsole('a key that may only read', () => {
   });
 
   it('is told what it may not see either', async () => {
-    await onPage(`/routes/${ids.rte}`, { token: await keyWith('events:read') }, async (page) => {
+    await onPage(`/routes/${ids.routes}`, { token: await keyWith('events:read') }, async (page) => {
       await seen(page, 'Your API key has no access to this page');
       await seen(page, 'routes:read');
       expect(await page.getByRole('link', { name: 'Routes', exact: true }).count()).to.equal(0);

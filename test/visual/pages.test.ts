@@ -60,7 +60,7 @@ describe('the pages of the console, beside those of an earlier commit', function
     const judge = await (await world.browser.newContext()).newPage();
     console.log(`      compared with ${git('log', '-1', '--format=%h %s', base)}; pictures: ${pictures}`);
     for (const row of chosen) {
-      const address = addressOf(row, pages, ids);
+      const address = addressOf(row, ids);
       const before = await drawn(world, builds.before, address, now);
       const after = await drawn(world, builds.after, address, now);
       for (const [name, picture] of after) {

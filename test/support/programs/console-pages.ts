@@ -9,7 +9,6 @@ export interface ConsolePage {
   path: string;
   title: string;
   scope?: string;
-  idOf?: string;
 }
 
 const TABLE = join(import.meta.dirname, '..', '..', '..', 'console', 'src', 'pages', 'index.ts');
@@ -21,7 +20,7 @@ export async function consolePages(): Promise<ConsolePage[]> {
   return pages;
 }
 
-/** Ids of records by their prefix. */
+/** Ids of records by the path of their list: `sources`. */
 export type Ids = Record<string, string>;
 
 interface OneOfEach {
@@ -55,30 +54,25 @@ export async function oneOfEach(): Promise<OneOfEach> {
   return {
     made,
     ids: {
-      ...{
-        src: made.source.id,
-        dst: made.destination.id,
-        rte: made.route.id,
-        evt: made.eventId,
-        dlv: made.delivery.id,
-      },
-      ...{
-        flt: filter.id,
-        tfm: transform.id,
-        sch: schema.id,
-        alc: channel.id,
-        iss: issue.id,
-        rpl: String(replay.body.id),
-      },
+      sources: made.source.id,
+      destinations: made.destination.id,
+      routes: made.route.id,
+      events: made.eventId,
+      deliveries: made.delivery.id,
+      filters: filter.id,
+      transforms: transform.id,
+      schemas: schema.id,
+      'alert-channels': channel.id,
+      issues: issue.id,
+      replays: String(replay.body.id),
     },
   };
 }
 
 /** The address of a page: of the record of its kind, if it is about one. */
-export function addressOf({ path }: ConsolePage, pages: ConsolePage[], ids: Ids): string {
+export function addressOf({ path }: ConsolePage, ids: Ids): string {
   if (!path.includes('$id')) return path;
-  const shown = pages.find((page) => page.path === path.replace(/\/edit$/, ''));
-  const id = ids[shown?.idOf ?? ''];
+  const id = ids[path.split('/')[1] ?? ''];
   if (id === undefined) throw new Error(`no record for ${path}`);
   return path.replace('$id', id);
 }
