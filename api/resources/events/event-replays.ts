@@ -194,7 +194,7 @@ function requireChoice({ all, ...body }: Body): void {
   const filtered = filters.some((name) => body[name] !== undefined);
   if (!filtered && all !== true)
     throw invalid('all', `must be true to replay all events; otherwise, pass at least one of ${filters.join(', ')}`);
-  if (filtered && all === true) throw invalid('all', 'cannot be combined with filters');
+  if (filtered && all === true) throw invalid('all', 'cannot be combined with filters; omit one or the other');
 }
 
 /** Whether an event goes to them is checked when the replay reaches it. */
