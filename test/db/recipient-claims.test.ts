@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipients.ts';
+import { claimRecipients, findRecipient, forgetUnnamed, withNeverAsked } from '../../db/messages/recipients.ts';
 import { insertRoute } from './fixtures.ts';
 import { insertSource } from '../support/database/own-database.ts';
 import { useDatabase, useMade } from '../support/use-hookyard.ts';
@@ -27,6 +27,23 @@ describe('claiming recipients of notifications', () => {
     const claims = await claimRecipients(pool, 10);
     expect(claims).to.have.length(10);
     expect(claims.filter(({ organizationId }) => organizationId === quiet.organizationId)).to.have.length(1);
+  });
+
+  it('lets somebody be asked again after an hour, then after twice as long each time, up to a week', async () => {
+    const { organizationId } = flooding;
+    const [address = ''] = numbered(1);
+    await add(organizationId, [address], 60);
+    for (const [count, hours] of [
+      [1, 1],
+      [2, 2],
+      [8, 128],
+      [9, 168],
+      [1000, 168],
+    ] as const) {
+      await execute(pool)`update notification_recipients set asked_at = now(), asked_count = ${count}`;
+      const { waitSeconds = 0 } = (await findRecipient(pool, organizationId, address)) ?? {};
+      expect(waitSeconds / 3600, `after ${count}`).to.be.within(hours - 0.5, hours + 0.1);
+    }
   });
 
   it('puts off addresses that were asked often, and asks others meanwhile', async () => {
