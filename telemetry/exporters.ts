@@ -110,8 +110,11 @@ function dataOf(instrument: AnyInstrument, startTime: HrTime, endTime: HrTime): 
     ...{ startTime, endTime, attributes, value },
   });
   if (instrument.kind === 'histogram') {
-    const { bounds } = instrument;
-    const dataPoints = instrument.points().map((point) => at({ ...point, value: histogram(point.value, bounds) }));
+    const boundaries = [...instrument.bounds];
+    const histogram = ({ counts, sum, count }: Distribution): HistogramValue => ({
+      ...{ buckets: { boundaries, counts: [...counts] }, sum, count },
+    });
+    const dataPoints = instrument.points().map((point) => at({ ...point, value: histogram(point.value) }));
     return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints };
   }
   const dataPoints = instrument.points().map(at);
@@ -119,10 +122,6 @@ function dataOf(instrument: AnyInstrument, startTime: HrTime, endTime: HrTime): 
     return { ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
   }
   return { ...common, dataPointType: DataPointType.GAUGE, dataPoints };
-}
-
-function histogram({ counts, sum, count }: Distribution, bounds: readonly number[]): HistogramValue {
-  return { buckets: { boundaries: [...bounds], counts: [...counts] }, sum, count };
 }
 
 function hrTime(ms: number): HrTime {

@@ -60,15 +60,9 @@ export async function startMetrics(options: MetricsOptions) {
       ),
     ),
   ];
-  const listener =
-    port === 0
-      ? undefined
-      : await startListener({
-          host: settings.OTEL_EXPORTER_PROMETHEUS_HOST,
-          port,
-          pages: pagesOf(options, exporters.text),
-          log,
-        });
+  const host = settings.OTEL_EXPORTER_PROMETHEUS_HOST;
+  const pages = pagesOf(options, exporters.text);
+  const listener = port === 0 ? undefined : await startListener({ host, port, pages, log });
   return {
     async stop() {
       await listener?.close();

@@ -72,24 +72,19 @@ function within(text: string | undefined, largest: number, byDefault: number): n
 // Which traces are recorded: what OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG say.
 
 const DEFAULT = 'parentbased_always_on';
-const PARENT_BASED = 'parentbased_';
 
 /** Failure policy: a name or number that is not known is told, and the default counts, as OpenTelemetry asks for. */
 export function samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: OtelVariables, log: Log): Sampler {
   const name = OTEL_TRACES_SAMPLER || DEFAULT;
-  const isParentBased = name.startsWith(PARENT_BASED);
-  const root = rootOf(isParentBased ? name.slice(PARENT_BASED.length) : name, ratioOf(OTEL_TRACES_SAMPLER_ARG, log));
-  if (root === null) {
-    log.warn({ name }, `OTEL_TRACES_SAMPLER has an unknown value; using ${DEFAULT}`);
-    return new ParentBasedSampler({ root: new AlwaysOnSampler() });
-  }
-  return isParentBased ? new ParentBasedSampler({ root }) : root;
-}
-
-function rootOf(name: string, ratio: number): Sampler | null {
-  if (name === 'always_on') return new AlwaysOnSampler();
-  if (name === 'always_off') return new AlwaysOffSampler();
-  return name === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : null;
+  const roots = new Map<string, Sampler>([
+    ['always_on', new AlwaysOnSampler()],
+    ['always_off', new AlwaysOffSampler()],
+    ['traceidratio', new TraceIdRatioBasedSampler(ratioOf(OTEL_TRACES_SAMPLER_ARG, log))],
+  ]);
+  const root = roots.get(name.replace(/^parentbased_/, ''));
+  if (root !== undefined) return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+  log.warn({ name }, `OTEL_TRACES_SAMPLER has an unknown value; using ${DEFAULT}`);
+  return new ParentBasedSampler({ root: new AlwaysOnSampler() });
 }
 
 function ratioOf(text: string | undefined, log: Log): number {
