@@ -42,13 +42,15 @@ function isInstalled() {
 
 /** Whether docs/openapi.json, or what makes clients from it, has changed since that was done. */
 function isClientStale() {
-  if (!existsSync(join(project, 'client', 'api.ts'))) return true;
-  // What is written last.
-  const made = statSync(join(project, 'cli', 'operations.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const inputs = readdirSync(generators).map((name) => join(generators, name));
   // What is not there is no newer.
   const changed = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return [join(project, 'docs', 'openapi.json'), ...inputs].some((file) => changed(file) > made);
+  // What is written last.
+  const made = changed(join(project, 'cli', 'operations.json'));
+  const inputs = [
+    join(project, 'docs', 'openapi.json'),
+    ...readdirSync(generators).map((name) => join(generators, name)),
+  ];
+  return !existsSync(join(project, 'client', 'api.ts')) || inputs.some((file) => changed(file) > made);
 }
 
 function lockHash() {
@@ -70,10 +72,9 @@ function install(then) {
     '--no-fund',
     '--loglevel=error',
   ];
-  const npm = process.env.npm_execpath;
-  const child = npm?.endsWith('.js')
-    ? spawn(process.execPath, [npm, ...args], { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] })
-    : spawn('npm', args, { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] });
+  const path = process.env.npm_execpath;
+  const [npm, ...first] = path?.endsWith('.js') ? [process.execPath, path] : ['npm'];
+  const child = spawn(npm, [...first, ...args], { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] });
   const progress = setInterval(() => console.log(`still installing: ${elapsed()}, npm is fetching packages`), 10_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.once('error', (error) => fail(`npm cannot be run (${error.message}); install npm and try again`));

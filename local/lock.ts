@@ -18,7 +18,7 @@ interface Holder {
  * @throws StartupError when another process runs this data folder
  */
 export async function lockDataDir(dataDir: string): Promise<() => void> {
-  const file = lockFile(dataDir);
+  const file = runFile(dataDir, LOCK);
   const own = JSON.stringify({ pid: process.pid, args: commandLine(process.pid) ?? '' } satisfies Holder);
   for (let tries = 0; tries < 20; tries++) {
     try {
@@ -58,17 +58,10 @@ function removeStale(file: string, dataDir: string): void {
   }
 }
 
-function isLocked(dataDir: string): boolean {
-  const holder = parse(read(lockFile(dataDir)) ?? '');
-  return holder !== undefined && runs(holder);
-}
+const LOCK = 'supervisor.lock';
+const runFile = (dataDir: string, name: string) => join(dataDir, 'run', name);
 
-const lockFile = (dataDir: string) => join(dataDir, 'run', 'supervisor.lock');
-
-/** A pid alone proves nothing: another program may have it by now. */
-function runs({ pid, args }: Holder): boolean {
-  return commandLine(pid) === args;
-}
+const runs = ({ pid, args }: Holder): boolean => commandLine(pid) === args;
 
 function read(file: string): string | undefined {
   try {
@@ -81,18 +74,16 @@ function read(file: string): string | undefined {
 /** `undefined` for a lock that was not written to its end (a kill in the middle of it). */
 function parse(text: string): Holder | undefined {
   try {
-    const { pid, args }: Holder = JSON.parse(text);
-    return { pid, args };
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-const pidFolder = (dataDir: string) => join(dataDir, 'run');
-const pidFile = (dataDir: string, name: string) => join(pidFolder(dataDir), `${name}.pid`);
+const pidFile = (dataDir: string, name: string) => runFile(dataDir, `${name}.pid`);
 
 export function recordPid(dataDir: string, name: string, pid: number): void {
-  mkdirSync(pidFolder(dataDir), { recursive: true });
+  mkdirSync(join(dataDir, 'run'), { recursive: true });
   writeFileSync(pidFile(dataDir, name), `${pid}\n`);
 }
 
@@ -137,10 +128,10 @@ function fromPs(pid: number): string | undefined {
  * @param graceMs how long each may take after SIGTERM (PostgreSQL: SIGINT, its fast shutdown) before SIGKILL
  */
 export async function stopLeftovers(dataDir: string, order: string[], graceMs: number, log: Log): Promise<void> {
-  const recorded = readdirSync(pidFolder(dataDir), { withFileTypes: true })
-    .filter((entry) => entry.name.endsWith('.pid'))
-    .map((entry) => entry.name.slice(0, -'.pid'.length));
-  const names = recorded.sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  const names = readdirSync(join(dataDir, 'run'))
+    .filter((file) => file.endsWith('.pid'))
+    .map((file) => file.slice(0, -'.pid'.length))
+    .sort((a, b) => order.indexOf(a) - order.indexOf(b));
   for (const name of names) {
     const pid = readPid(pidFile(dataDir, name));
     if (pid !== undefined) await stopLeftover(dataDir, name, pid, graceMs, log);
@@ -171,7 +162,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-const urlFile = (dataDir: string) => join(dataDir, 'run', 'url');
+const urlFile = (dataDir: string) => runFile(dataDir, 'url');
 
 /** @param url where the API listens; for one that listens on all addresses, loopback is kept */
 export function recordUrl(dataDir: string, url: string): void {
@@ -179,12 +170,11 @@ export function recordUrl(dataDir: string, url: string): void {
   writeFileSync(urlFile(dataDir), `${reached}\n`);
 }
 
-export function forgetUrl(dataDir: string): void {
-  rmSync(urlFile(dataDir), { force: true });
-}
+export const forgetUrl = (dataDir: string): void => rmSync(urlFile(dataDir), { force: true });
 
 /** Where it listens, or `undefined` when none runs: a killed service leaves its file behind. */
 export function servedUrl(dataDir: string): string | undefined {
+  const holder = parse(read(runFile(dataDir, LOCK)) ?? '');
   // One that is locked and has no file is just starting or ending.
-  return isLocked(dataDir) ? read(urlFile(dataDir))?.trim() : undefined;
+  return holder && runs(holder) ? read(urlFile(dataDir))?.trim() : undefined;
 }

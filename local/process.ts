@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Log, oneLine, seconds, StartupError } from './errors.ts';
 import { forgetPid, recordPid } from './lock.ts';
-import { settlesWithin } from './wait.ts';
+import { settlesWithin, waitFor } from './wait.ts';
 
 const logFileLimitBytes = 16 * 1024 * 1024;
 
@@ -37,14 +37,10 @@ export interface Exit {
 
 export type Child = Awaited<ReturnType<typeof startChild>>;
 
-/**
- * Starts a child.
- * @throws StartupError when the command cannot be started
- */
+/** @throws StartupError when the command cannot be started */
 export async function startChild(options: ChildOptions) {
   const logFile = join(options.dataDir, 'logs', `${options.name}.log`);
-  const toFile = options.output !== 'inherit';
-  const log = toFile ? openLog(logFile) : undefined;
+  const log = options.output === 'inherit' ? undefined : openLog(logFile);
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,
     env: options.env ?? process.env,
@@ -65,7 +61,6 @@ export async function startChild(options: ChildOptions) {
     return exit;
   });
   return {
-    name: options.name,
     pid,
     process: child,
     /** Settles when the process has ended; never rejects. */
@@ -83,19 +78,17 @@ export async function startChild(options: ChildOptions) {
   };
 }
 
-function started(child: ChildProcess, options: ChildOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once('spawn', () => resolve(child.pid ?? 0));
-    child.once('error', (error) =>
-      reject(new StartupError(`${options.name} cannot be started (${options.command}): ${oneLine(error)}`)),
-    );
-  });
+async function started(child: ChildProcess, { name, command }: ChildOptions): Promise<number> {
+  try {
+    await once(child, 'spawn');
+    return child.pid ?? 0;
+  } catch (error) {
+    throw new StartupError(`${name} cannot be started (${command}): ${oneLine(error)}`);
+  }
 }
 
 function ended(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null)
-      resolve({ code: child.exitCode, signal: child.signalCode });
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.on('error', () => {}); // a failed kill or a closed IPC channel: the exit event reports the rest
   });
@@ -119,14 +112,15 @@ function readTail(file: string, offset: number): string {
   }
 }
 
+/** Whether it serves within the deadline; a process that has ended ends the wait. */
+export async function serves(child: Child, ask: () => Promise<boolean>, deadlineMs: number): Promise<boolean> {
+  return (await waitFor(async () => (child.running ? (await ask()) || undefined : false), deadlineMs)) ?? false;
+}
+
 export type ChildService = Awaited<ReturnType<typeof startService>>;
 export type Service = Omit<ChildService, 'child' | 'exited'> & { readonly exited: Promise<unknown> };
 
-/**
- * Starts a service.
- * @param launch starts the process and returns when it serves
- * @param end how it is ended in order
- */
+/** @param launch returns when it serves @param end ends it in order */
 export async function startService(launch: () => Promise<Child>, end: (child: Child) => Promise<unknown>) {
   let child = await launch();
   return {

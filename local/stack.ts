@@ -2,15 +2,20 @@
 // bench.
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Connection, type ConnectionOptions } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { settleAll } from '../core/fairness/concurrency.ts';
-import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
+import {
+  clientOptions,
+  defaultNamespace,
+  type TemporalConnection,
+  temporalConnectionOptions,
+} from '../temporal-config/connection.ts';
 import { columnsOfAllNamespaces, ensureNamespace } from '../temporal-config/namespace.ts';
-import { type Binaries, ensureBinaries } from './temporal/binaries.ts';
+import { ensureBinaries } from './temporal/binaries.ts';
 import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';
 import { lockDataDir, stopLeftovers } from './lock.ts';
 import { claimPort } from './ports.ts';
-import { type OtherPostgres, type Postgres, startPostgres } from './postgres/server.ts';
+import { type OtherPostgres, startPostgres } from './postgres/server.ts';
 import type { DatabaseRole } from './postgres/roles.ts';
 import type { ChildService } from './process.ts';
 import { internalPorts, startTemporal, startTemporalUi } from './temporal/server.ts';
@@ -146,33 +151,46 @@ async function startOnFreePorts(options: StackOptions, parts: Parts) {
 }
 
 async function startParts(options: StackOptions, parts: Parts) {
-  const { log } = options;
+  const { dataDir, databaseUrl, log } = options;
   const ownTemporal = options.temporalEnv?.TEMPORAL_ADDRESS ? options.temporalEnv : undefined;
   const ports = await claimPorts(options, ownTemporal === undefined);
-  const binaries = ownTemporal ? undefined : ensureBinaries({ ...options, ui: ports.ui !== null });
-  const embedded = options.databaseUrl && ownTemporal ? null : startEmbeddedPostgres(options, ports.postgres, parts);
+  const startDatabase = () =>
+    phase(log, `PostgreSQL listens on 127.0.0.1:${ports.postgres}`, async () => {
+      const { postgresSettings: settings, otherPostgres: other } = options;
+      const started = await startPostgres({ dataDir, port: ports.postgres, settings, other, log });
+      parts.postgres = started.service;
+      await started.setUpRoles();
+      return started;
+    });
   // Both run at once; whichever fails first is reported, the other is awaited so that nothing is left half started.
-  const begun = await settleAll([embedded, binaries]);
+  const [postgres, programs] = await settleAll([
+    databaseUrl && ownTemporal ? null : startDatabase(),
+    ownTemporal ? null : ensureBinaries({ ...options, ui: ports.ui !== null }),
+  ]);
   options.signal?.throwIfAborted();
-  const postgres = begun[0] ?? null;
-  const urlAs = (role?: DatabaseRole) => options.databaseUrl ?? postgres?.url('hookyard', role) ?? '';
+  const urlAs = (role?: DatabaseRole) => databaseUrl ?? postgres?.url('hookyard', role) ?? '';
   const connection = temporalConnectionOptions(ownTemporal ?? { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}` });
   const namespace = ownTemporal ? connection.namespace : options.temporalEnv?.TEMPORAL_NAMESPACE || defaultNamespace;
   const temporalAddress = connection.connectionOptions.address;
-  const startUi = async (port: number | null, programs: Binaries | undefined) => {
-    if (port === null || programs === undefined) return;
+  const visibilityUrl = ownTemporal ? undefined : postgres?.url('temporal_visibility', 'hookyard_temporal');
+  const startServer = async () => {
+    if (programs && postgres && visibilityUrl !== undefined)
+      await phase(log, `Temporal listens on 127.0.0.1:${ports.temporal}`, async () => {
+        const urls = { databaseUrl: postgres.url('temporal', 'hookyard_temporal'), visibilityUrl };
+        parts.temporal = await startTemporal({ dataDir, port: ports.temporal, programs, ...urls, log });
+      });
+    await phase(log, `namespace ${namespace} is ready`, () =>
+      setUpNamespace(connection, namespace, visibilityUrl, log),
+    );
+  };
+  const startUi = async () => {
+    const { ui: port } = ports;
+    if (port === null || !programs) return;
     await phase(log, `Temporal UI listens on 127.0.0.1:${port}`, async () => {
-      const { dataDir } = options;
       parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
     });
   };
-  await settleAll([
-    options.onDatabase?.(urlAs('hookyard_owner')),
-    startEmbeddedTemporal(options, ports, begun[1], postgres, parts).then(() =>
-      setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
-    ),
-    startUi(ports.ui, begun[1]),
-  ]);
+  await settleAll([options.onDatabase?.(urlAs('hookyard_owner')), startServer(), startUi()]);
   options.signal?.throwIfAborted();
   const listening = [parts.postgres && ports.postgres, parts.temporal && ports.temporal, parts.ui && ports.ui];
   return {
@@ -180,12 +198,9 @@ async function startParts(options: StackOptions, parts: Parts) {
     runtimeUrl: urlAs('hookyard_runtime'),
     ...{ temporalAddress, namespace },
     temporalUiUrl: parts.ui && `http://localhost:${ports.ui}`,
-    ports: () =>
-      [...listening, ...(parts.temporal ? internalPorts(options.dataDir) : [])].filter((port) => port !== null),
+    ports: () => [...listening, ...(parts.temporal ? internalPorts(dataDir) : [])].filter((port) => port !== null),
   };
 }
-
-type Ports = Awaited<ReturnType<typeof claimPorts>>;
 
 async function claimPorts(options: StackOptions, embeddedTemporal: boolean) {
   const needed = !options.databaseUrl || embeddedTemporal;
@@ -199,62 +214,24 @@ async function claimPorts(options: StackOptions, embeddedTemporal: boolean) {
   };
 }
 
-async function startEmbeddedPostgres(options: StackOptions, port: number, parts: Parts): Promise<Postgres> {
-  return phase(options.log, `PostgreSQL listens on 127.0.0.1:${port}`, async () => {
-    const { dataDir, postgresSettings, otherPostgres, log } = options;
-    const postgres = await startPostgres({ dataDir, port, settings: postgresSettings, other: otherPostgres, log });
-    parts.postgres = postgres.service;
-    await postgres.setUpRoles();
-    return postgres;
-  });
-}
-
-async function startEmbeddedTemporal(
-  options: StackOptions,
-  ports: Ports,
-  programs: Binaries | undefined,
-  postgres: Postgres | null,
-  parts: Parts,
-): Promise<void> {
-  if (programs === undefined || postgres === null) return;
-  await phase(options.log, `Temporal listens on 127.0.0.1:${ports.temporal}`, async () => {
-    parts.temporal = await startTemporal({
-      dataDir: options.dataDir,
-      port: ports.temporal,
-      programs,
-      databaseUrl: postgres.url('temporal', 'hookyard_temporal'),
-      visibilityUrl: postgres.url('temporal_visibility', 'hookyard_temporal'),
-      log: options.log,
-    });
-  });
-}
-
+/** @param visibilityUrl of the embedded server: its indexes that are not used are dropped */
 async function setUpNamespace(
-  { connectionOptions }: ReturnType<typeof temporalConnectionOptions>,
+  temporal: TemporalConnection,
   namespace: string,
-  postgres: Postgres | null,
+  visibilityUrl: string | undefined,
   log: Log,
 ): Promise<void> {
-  const { address, apiKey, tls, metadata } = connectionOptions;
-  await phase(log, `namespace ${namespace} is ready`, async () => {
-    const connection = await connect({ address, apiKey, tls, metadata, connectTimeout: '15s' });
-    try {
-      await ensureNamespace(connection, namespace, log);
-      if (postgres === null) return;
-      const used = await columnsOfAllNamespaces(connection);
-      await dropUnusedIndexes(postgres.url('temporal_visibility', 'hookyard_temporal'), { used });
-    } finally {
-      await connection.close();
-    }
-  });
-}
-
-async function connect(options: ConnectionOptions): Promise<Connection> {
-  try {
-    return await Connection.connect({ ...options, channelArgs: WITHOUT_PROXY });
-  } catch (error) {
+  const options = clientOptions(temporal);
+  const connection = await Connection.connect({ ...options, connectTimeout: '15s' }).catch((error) => {
     throw new StartupError(
       `Temporal at ${options.address} cannot be reached (${oneLine(error)}); check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and TEMPORAL_TLS_*`,
     );
+  });
+  try {
+    await ensureNamespace(connection, namespace, log);
+    if (visibilityUrl === undefined) return;
+    await dropUnusedIndexes(visibilityUrl, { used: await columnsOfAllNamespaces(connection) });
+  } finally {
+    await connection.close();
   }
 }

@@ -2,12 +2,7 @@
 import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * Asks until the answer is something other than `undefined`.
- * @param ask called again every `everyMs`; an error ends the wait
- * @param deadlineMs longest wait in milliseconds
- * @returns the answer, or `undefined` when the deadline passed
- */
+/** Asks until the answer, which it returns, is something other than `undefined`, or the deadline has passed. */
 export async function waitFor<T>(ask: () => Promise<T | undefined>, deadlineMs: number, everyMs = 50) {
   const until = performance.now() + deadlineMs;
   for (;;) {
@@ -19,11 +14,8 @@ export async function waitFor<T>(ask: () => Promise<T | undefined>, deadlineMs: 
 }
 
 export function settlesWithin(promise: Promise<unknown>, deadlineMs: number): Promise<boolean> {
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  return Promise.race([settled, delay(deadlineMs, false, { ref: false })]);
+  const yes = () => true;
+  return Promise.race([promise.then(yes, yes), delay(deadlineMs, false, { ref: false })]);
 }
 
 export function isWell(url: string, deadlineMs: number): Promise<boolean> {

@@ -10,7 +10,7 @@ import {
   type WorkflowStartInput,
 } from '@temporalio/client';
 import { TASK_QUEUE, withPrefix } from '../core/temporal/names.ts';
-import { type TemporalConnection, WITHOUT_PROXY } from './connection.ts';
+import { clientOptions, type TemporalConnection } from './connection.ts';
 import { isRefusal } from './workflows.ts';
 
 export interface AttributeState {
@@ -55,13 +55,12 @@ export class InstallationClient extends Client {
 
 /** A client that connects at its first call: the API starts, and ingest works, while Temporal is down. */
 export function lazyClient(
-  { connectionOptions, namespace, currentApiKey }: TemporalConnection,
+  temporal: TemporalConnection,
   options: Pick<InstallationOptions, 'dataConverter' | 'prefix'>,
 ): InstallationClient {
-  const { grpcCompression: _forWorkers, ...others } = connectionOptions;
-  const { apiKey } = others;
-  const connection = Connection.lazy({ ...others, apiKey: currentApiKey ?? apiKey, channelArgs: WITHOUT_PROXY });
-  return new InstallationClient({ ...options, connection, namespace });
+  const { apiKey, ...others } = clientOptions(temporal);
+  const connection = Connection.lazy({ ...others, apiKey: temporal.currentApiKey ?? apiKey });
+  return new InstallationClient({ ...options, connection, namespace: temporal.namespace });
 }
 
 function namesWorkflows(prefix: string, attributes: AttributeState): WorkflowClientInterceptor {
@@ -95,18 +94,11 @@ function namesWorkflows(prefix: string, attributes: AttributeState): WorkflowCli
 
 function namesSchedules(prefix: string): ScheduleClientInterceptor {
   return {
-    create(input, next) {
-      const { scheduleId, action } = input.options;
-      const { workflowId, taskQueue } = action;
+    create({ options, ...input }, next) {
+      const { workflowId, taskQueue } = options.action;
       const named = { workflowId: withPrefix(prefix, workflowId), taskQueue: withPrefix(prefix, taskQueue) };
-      return next({
-        ...input,
-        options: {
-          ...input.options,
-          scheduleId: withPrefix(prefix, scheduleId),
-          action: { ...action, ...named },
-        },
-      });
+      const scheduleId = withPrefix(prefix, options.scheduleId);
+      return next({ ...input, options: { ...options, scheduleId, action: { ...options.action, ...named } } });
     },
   };
 }

@@ -1,11 +1,12 @@
 // How every process reaches Temporal: the SDK's own environment variables (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
 // TEMPORAL_API_KEY, TEMPORAL_TLS_*), with the embedded server as the default.
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { ConnectionOptions } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import { currentSecret } from '../core/config/secret-files.ts';
 
 export interface TemporalConnection {
-  /** For `NativeConnection.connect` and, without `grpcCompression`, for the client's `Connection.connect`. */
+  /** For `NativeConnection.connect`. */
   connectionOptions: NativeConnectionOptions & { address: string };
   namespace: string;
   /** Of TEMPORAL_API_KEY_FILE, as it is now: the file may be replaced. */
@@ -17,6 +18,12 @@ export interface TemporalConnection {
  * kin, for an embedded server too. Workers' connections never do.
  */
 export const WITHOUT_PROXY = { 'grpc.enable_http_proxy': 0 };
+
+/** For `Connection.connect` and `Connection.lazy`. */
+export function clientOptions({ connectionOptions }: TemporalConnection): ConnectionOptions & { address: string } {
+  const { grpcCompression: _forWorkers, ...others } = connectionOptions;
+  return { ...others, channelArgs: WITHOUT_PROXY };
+}
 
 /**
  * For a connection of a worker that is made now. It is told of a key that comes later by itself

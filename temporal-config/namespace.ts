@@ -47,7 +47,9 @@ export async function ensureNamespace(
     } catch (error) {
       // Not even whether they are there may be asked.
       if (isRefusal(error)) return log(refusal(namespace, messageOf(error)));
-      if (!isTransient(error) || performance.now() > until) throw error;
+      // The server's caches may lag behind the registration, or it is still starting.
+      const isTransient = hasCode(error, grpcCode.notFound, grpcCode.unavailable);
+      if (!isTransient || performance.now() > until) throw error;
     }
     await delay(100);
   }
@@ -78,8 +80,10 @@ async function setUp(connection: ServerConnection, namespace: string): Promise<s
 
 /** @throws when the server cannot be reached, or does not let this client ask */
 export async function lookAtNamespace(connection: ServerConnection, namespace: string): Promise<NamespaceState> {
+  // Refused until the server's caches know the attributes.
+  const query = searchAttributeNames.map((name) => `${name} = "none"`).join(' AND ');
   try {
-    await queryByAttributes(connection, namespace);
+    await connection.workflowService.countWorkflowExecutions({ namespace, query });
     return 'complete';
   } catch (error) {
     if (hasCode(error, grpcCode.notFound)) return 'unknown';
@@ -105,21 +109,16 @@ export async function columnsOfAllNamespaces({ workflowService }: ServerConnecti
 }
 
 async function registerNamespace({ workflowService }: ServerConnection, namespace: string): Promise<void> {
-  try {
-    await workflowService.describeNamespace({ namespace });
-    return;
-  } catch (error) {
+  const isThere = await workflowService.describeNamespace({ namespace }).catch((error) => {
     if (!hasCode(error, grpcCode.notFound)) throw error;
-  }
-  try {
-    await workflowService.registerNamespace({
-      namespace,
-      description: 'Hookyard: webhook deliveries',
-      workflowExecutionRetentionPeriod: msToTs(retentionMs),
-    });
-  } catch (error) {
-    if (!hasCode(error, grpcCode.alreadyExists)) throw error;
-  }
+  });
+  if (isThere) return;
+  const registration = {
+    namespace,
+    description: 'Hookyard: webhook deliveries',
+    workflowExecutionRetentionPeriod: msToTs(retentionMs),
+  };
+  await workflowService.registerNamespace(registration).catch(unlessMade);
 }
 
 async function addMissingAttributes({ operatorService }: ServerConnection, namespace: string): Promise<void> {
@@ -127,24 +126,14 @@ async function addMissingAttributes({ operatorService }: ServerConnection, names
   const missing = searchAttributeNames.filter((name) => customAttributes?.[name] === undefined);
   if (missing.length === 0) return;
   const keyword = 2; // INDEXED_VALUE_TYPE_KEYWORD of temporal.api.enums.v1
-  try {
-    await operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])),
-    });
-  } catch (error) {
-    if (!hasCode(error, grpcCode.alreadyExists)) throw error;
-  }
+  const searchAttributes = Object.fromEntries(missing.map((name) => [name, keyword]));
+  await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(unlessMade);
 }
 
-/** Refused until the server's caches know the attributes. */
-async function queryByAttributes({ workflowService }: ServerConnection, namespace: string): Promise<void> {
-  const query = searchAttributeNames.map((name) => `${name} = "none"`).join(' AND ');
-  await workflowService.countWorkflowExecutions({ namespace, query });
+/** Several processes may do so at once. */
+function unlessMade(error: unknown): void {
+  if (!hasCode(error, grpcCode.alreadyExists)) throw error;
 }
-
-/** Errors of a server whose caches lag behind the registration, or that is still starting. */
-const isTransient = (error: unknown): boolean => hasCode(error, grpcCode.notFound, grpcCode.unavailable);
 
 function refusal(namespace: string, why: string): string {
   return `${why}; the namespace ${namespace} should have the Keyword search attributes ${searchAttributeNames.join(', ')}`;

@@ -32,7 +32,7 @@ import {
   usualLocale,
 } from './programs.ts';
 import { type DatabaseRole, makeRolePasswords, setUpRoles } from './roles.ts';
-import { type Child, startChild, startService } from '../process.ts';
+import { type Child, serves, startChild, startService } from '../process.ts';
 import { settlesWithin, waitFor } from '../wait.ts';
 
 const run = promisify(execFile);
@@ -202,15 +202,9 @@ async function launch({ dataDir, files, user, programs }: Cluster, options: stri
   const args = ['-D', pathFor(user, cwd), ...options];
   // The backends of a killed server need a moment to notice and end; until then its shared memory is in use.
   for (let tries = 1; ; tries++) {
-    const child = await startChild({
-      name: 'postgres',
-      dataDir,
-      command: programs.postgres,
-      args,
-      ...spawnAs(user),
-      cwd,
-    });
-    if (await waitFor(() => ready(child, url), readyDeadlineMs)) return child;
+    const command = programs.postgres;
+    const child = await startChild({ name: 'postgres', dataDir, command, args, ...spawnAs(user), cwd });
+    if (await serves(child, () => isAnswering(url), readyDeadlineMs)) return child;
     if (child.running) {
       await child.stop('SIGQUIT', 5_000);
       throw new StartupError(
@@ -226,9 +220,7 @@ async function launch({ dataDir, files, user, programs }: Cluster, options: stri
   }
 }
 
-/** True when a query is answered; `false` ends the wait because the server has ended. */
-async function ready(child: Child, url: string): Promise<boolean | undefined> {
-  if (!child.running) return false;
+async function isAnswering(url: string): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'hookyard-setup',
@@ -240,7 +232,7 @@ async function ready(child: Child, url: string): Promise<boolean | undefined> {
     await client.query('SELECT 1');
     return true;
   } catch {
-    return undefined;
+    return false;
   } finally {
     await client.end().catch(() => {});
   }

@@ -5,32 +5,27 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import type pg from 'pg';
-import { temporalConnectionOptions, WITHOUT_PROXY } from '../../temporal-config/connection.ts';
+import { clientOptions, temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { columnsOfAllNamespaces } from '../../temporal-config/namespace.ts';
 import { oneLine, StartupError } from '../errors.ts';
 import { withClient } from '../postgres/roles.ts';
 
 const run = promisify(execFile);
 
-/**
- * Creates or updates both schemas.
- * @throws StartupError with what the SQL tool says
- */
+/** Creates or updates both schemas. @throws StartupError with what the SQL tool says */
 export async function updateTemporalSchemas(options: {
   sqlTool: string;
   databaseUrl: string;
   visibilityUrl: string;
 }): Promise<void> {
-  const { sqlTool, databaseUrl, visibilityUrl } = options;
+  const update = async (url: string, schema: string) => {
+    await runTool(options.sqlTool, url, ['setup-schema', '--version', '0.0']); // does nothing to a schema that has a version
+    await runTool(options.sqlTool, url, ['update-schema', '--schema-name', schema]);
+  };
   await Promise.all([
-    updateSchema(sqlTool, databaseUrl, 'postgresql/v12/temporal'),
-    updateSchema(sqlTool, visibilityUrl, 'postgresql/v12/visibility'),
+    update(options.databaseUrl, 'postgresql/v12/temporal'),
+    update(options.visibilityUrl, 'postgresql/v12/visibility'),
   ]);
-}
-
-async function updateSchema(sqlTool: string, url: string, schema: string): Promise<void> {
-  await runTool(sqlTool, url, ['setup-schema', '--version', '0.0']); // does nothing to a schema that has a version
-  await runTool(sqlTool, url, ['update-schema', '--schema-name', schema]);
 }
 
 async function runTool(sqlTool: string, url: string, args: string[]): Promise<void> {
@@ -126,13 +121,13 @@ export async function pruneVisibility(
 }
 
 async function usedColumns(env: Record<string, string | undefined>): Promise<string[]> {
-  const { address, apiKey, tls, metadata } = temporalConnectionOptions(env).connectionOptions;
+  const options = clientOptions(temporalConnectionOptions(env));
   try {
-    const connection = await Connection.connect({ address, apiKey, tls, metadata, channelArgs: WITHOUT_PROXY });
+    const connection = await Connection.connect(options);
     return await columnsOfAllNamespaces(connection).finally(() => connection.close());
   } catch (error) {
     throw new StartupError(
-      `Temporal at ${address} cannot list its namespaces, which are needed to determine which search attributes to keep: ${oneLine(error)}`,
+      `Temporal at ${options.address} cannot list its namespaces, which are needed to determine which search attributes to keep: ${oneLine(error)}`,
     );
   }
 }

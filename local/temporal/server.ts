@@ -7,9 +7,9 @@ import { Connection } from '@temporalio/client';
 import { WITHOUT_PROXY } from '../../temporal-config/connection.ts';
 import { type Log, oneLine, PortTakenError, phase, StartupError } from '../errors.ts';
 import { freePorts, isFree } from '../ports.ts';
-import { type Child, type ChildService, startChild, startService } from '../process.ts';
+import { type Child, type ChildService, serves, startChild, startService } from '../process.ts';
 import { updateTemporalSchemas } from './schema.ts';
-import { isWell, waitFor } from '../wait.ts';
+import { isWell } from '../wait.ts';
 
 const readyDeadlineMs = 120_000;
 const stopGraceMs = 15_000;
@@ -56,7 +56,7 @@ async function launch(options: TemporalOptions): Promise<Child> {
     // A larger heap before each collection saves 20 to 25 % of the server's CPU; the limit keeps it bounded.
     env: { ...process.env, GOGC: '400', GOMEMLIMIT: `${memoryMebibytes}MiB` },
   });
-  if (await waitFor(() => ready(child, `127.0.0.1:${port}`), readyDeadlineMs)) return child;
+  if (await serves(child, () => isServing(`127.0.0.1:${port}`), readyDeadlineMs)) return child;
   const ended = !child.running;
   await child.stop('SIGTERM', stopGraceMs);
   throw explain(child.output(), ended, dataDir);
@@ -149,17 +149,15 @@ function store(url: string, connections: number): object {
   };
 }
 
-/** True when the frontend serves; `false` ends the wait because the server has ended. */
-async function ready(child: Child, address: string): Promise<boolean | undefined> {
-  if (!child.running) return false;
+async function isServing(address: string): Promise<boolean> {
   const connection = Connection.lazy({ address, channelArgs: WITHOUT_PROXY });
   try {
     const health = await connection.withDeadline(Date.now() + 1_000, () =>
       connection.healthService.check({ service: 'temporal.api.workflowservice.v1.WorkflowService' }),
     );
-    return health.status === 1 ? true : undefined; // 1: SERVING, https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+    return health.status === 1; // 1: SERVING, https://github.com/grpc/grpc/blob/master/doc/health-checking.md
   } catch {
-    return undefined;
+    return false;
   } finally {
     await connection.close();
   }
@@ -188,10 +186,7 @@ interface TemporalUiOptions {
   namespace: string;
 }
 
-/**
- * Starts the UI on loopback; it answers on `http://127.0.0.1:<port>`.
- * @throws StartupError when it does not answer within 30 s
- */
+/** It answers on `http://127.0.0.1:<port>`. @throws StartupError when it does not within 30 s */
 export async function startTemporalUi(options: TemporalUiOptions): Promise<ChildService> {
   return await startService(
     () => launchUi(options),
@@ -211,9 +206,8 @@ async function launchUi(options: TemporalUiOptions): Promise<Child> {
     args: ['--root', root, '--config', 'ui', '--env', 'hookyard', 'start'],
     env: { PATH: process.env.PATH }, // the UI would read TEMPORAL_* variables meant for the SDK as its own settings
   });
-  const isUp = async () => (await isWell(`http://127.0.0.1:${port}/healthz`, 1_000)) || undefined;
-  const answer = await waitFor(async () => (child.running ? await isUp() : false), uiReadyDeadlineMs);
-  if (answer === true) return child;
+  const isUp = () => isWell(`http://127.0.0.1:${port}/healthz`, 1_000);
+  if (await serves(child, isUp, uiReadyDeadlineMs)) return child;
   await child.stop('SIGTERM', 5_000);
   throw new StartupError(
     `The Temporal UI is not responding on port ${port}; see ${dataDir}/logs/temporal-ui.log, or set TEMPORAL_UI_PORT to another port`,
