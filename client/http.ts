@@ -25,17 +25,33 @@ export interface RawAnswer {
   bytes: Uint8Array;
 }
 
-export interface Settings {
+/** Options for a client. */
+export interface ClientOptions {
+  /** The URL of the service, for example `https://hooks.example.com`. May have a path. */
   url: string;
-  apiKey: string | undefined;
-  timeoutMs: number;
-  maxRetries: number;
-  maxWaitMs: number;
-  userAgent: string | undefined;
-  fetch: typeof fetch;
-  onIgnored: ((ignored: Ignored) => void) | undefined;
-  parseJson: (text: string) => unknown;
+  /** `whr_...`. Without it, only public operations work. */
+  apiKey?: string;
+  /** Deadline of each request, including the response body, in ms. Default 30,000. */
+  timeoutMs?: number;
+  /** Maximum number of retries of a request. Default 4; 0 never retries. */
+  maxRetries?: number;
+  /** Maximum total wait of a call between retries, in ms. Default 60,000. */
+  maxWaitMs?: number;
+  /** Sent as `User-Agent`, if the runtime allows it. */
+  userAgent?: string;
+  /** Replaces the `fetch` of the runtime. */
+  fetch?: typeof fetch;
+  /** Called when the service ignored unknown parts of a request, such as a misspelled filter. */
+  onIgnored?: (ignored: Ignored) => void;
+  /**
+   * Parses JSON responses, instead of JSON.parse, which rounds numbers in payloads and conditions to doubles. Throws if
+   * the text is not JSON.
+   */
+  parseJson?: (text: string) => unknown;
 }
+
+type WithDefault = 'timeoutMs' | 'maxRetries' | 'maxWaitMs' | 'fetch' | 'parseJson';
+export type Settings = ClientOptions & Required<Pick<ClientOptions, WithDefault>>;
 
 interface Call {
   method: string;
@@ -124,9 +140,9 @@ async function sendOnce(
     new HookyardError(`${what} got no response within ${timeoutMs / 1000} s`, { code: 'TIMEOUT', idempotencyKey });
   const { signal, ifMatch } = options;
   const terms = { signal, ifMatch, idempotencyKey, deadline: AbortSignal.timeout(timeoutMs), late };
-  const { response, what, guarded } = await exchange(settings, call, terms);
-  const answer = await guarded(() => readAnswer(settings, response, what, idempotencyKey));
-  const etag = response.headers.get('etag');
+  const exchanged = await exchange(settings, call, terms);
+  const answer = await exchanged.guarded(() => readAnswer(settings, exchanged));
+  const etag = exchanged.response.headers.get('etag');
   if (etag !== null) options.onETag?.(etag);
   return answer;
 }
@@ -142,10 +158,11 @@ interface Terms {
 }
 
 /** A request that was answered; nothing of the answer but its head is read. */
-interface Exchange {
+export interface Exchange {
   response: Response;
   /** Method and address, for messages. */
   what: string;
+  idempotencyKey: string | null;
   /** Makes what goes wrong with the connection an error of the client: for reading the answer. */
   guarded: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -176,7 +193,7 @@ export async function exchange(settings: Settings, call: Call, terms: Terms): Pr
   const ignored = readIgnored(`${call.method} ${path}`, response.headers.get('x-ignored'));
   // Outside of `guarded`: what the caller's function throws is the caller's.
   if (ignored) settings.onIgnored?.(ignored);
-  return { response, what, guarded };
+  return { response, what, idempotencyKey, guarded };
 
   async function guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -198,13 +215,9 @@ function reasonOf(error: unknown): string {
   return inner === undefined ? error.message : reasonOf(inner);
 }
 
-async function readAnswer(
-  { parseJson }: Settings,
-  response: Response,
-  what: string,
-  idempotencyKey: string | null,
-): Promise<unknown> {
-  if (!response.ok) throw await refusalOf(response, what, idempotencyKey);
+async function readAnswer({ parseJson }: Settings, exchanged: Exchange): Promise<unknown> {
+  const { response } = exchanged;
+  if (!response.ok) throw await refusalOf(exchanged);
   const contentType = response.headers.get('content-type');
   // A payload as it was received may be JSON too, even broken; it comes as an attachment.
   const raw = /^attachment\b/i.test(response.headers.get('content-disposition') ?? '');
@@ -212,40 +225,35 @@ async function readAnswer(
   const text = await response.text();
   if (response.status === 204) return undefined;
   const parsed = isJson(response) ? parse(text, parseJson) : undefined;
-  if (parsed === undefined) throw notHookyard(response, what, idempotencyKey);
+  if (parsed === undefined) throw notHookyard(exchanged);
   return parsed;
 }
 
 const isJson = ({ headers }: Response): boolean => /^application\/json\b/i.test(headers.get('content-type') ?? '');
 
 /** What an answer that is no success says. */
-export async function refusalOf(
-  response: Response,
-  what: string,
-  idempotencyKey: string | null,
-): Promise<HookyardError> {
+export async function refusalOf(exchanged: Exchange): Promise<HookyardError> {
+  const { response, what } = exchanged;
   if (isJson(response)) {
     const body = parse(await response.text()) as ErrorBody | null | undefined;
-    if (typeof body?.message === 'string') return apiError(response, body, body.message, idempotencyKey);
+    if (typeof body?.message === 'string') return apiError(exchanged, body, body.message);
   } else {
     await response.body?.cancel();
     // What stands before the API, a proxy for example, answers these in its own words.
     if ([429, 502, 503, 504].includes(response.status))
-      return apiError(response, {}, `${what} returned ${response.status}`, idempotencyKey);
+      return apiError(exchanged, {}, `${what} returned ${response.status}`);
   }
-  return notHookyard(response, what, idempotencyKey);
+  return notHookyard(exchanged);
 }
 
-export function notHookyard({ headers, status }: Response, what: string, idempotencyKey: string | null): HookyardError {
+export function notHookyard({ response: { headers, status }, what, idempotencyKey }: Exchange): HookyardError {
   const location = headers.get('location');
-  const how = location ? `a redirect to ${location}` : `with content type ${headers.get('content-type') ?? 'none'}`;
-  return new HookyardError(
-    `${what} returned ${status}${location ? ', ' : ' '}${how}: this is not the Hookyard API; check the URL`,
-    { status, code: 'NOT_HOOKYARD', idempotencyKey },
-  );
+  const how = location ? `, a redirect to ${location}` : ` with content type ${headers.get('content-type') ?? 'none'}`;
+  const message = `${what} returned ${status}${how}: this is not the Hookyard API; check the URL`;
+  return new HookyardError(message, { status, code: 'NOT_HOOKYARD', idempotencyKey });
 }
 
-function apiError(response: Response, body: ErrorBody, message: string, idempotencyKey: string | null): HookyardError {
+function apiError({ response, idempotencyKey }: Exchange, body: ErrorBody, message: string): HookyardError {
   return new HookyardError(message, {
     status: response.status,
     code: typeof body.code === 'string' ? body.code : null,

@@ -1,41 +1,16 @@
 // The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
 // What api.ts has is made by npm run prepare.
 import { type CursorPagination, cursorLists, type Operations, operations, type Pagination, streams } from './api.ts';
-import { type CallOptions, type Settings, send } from './http.ts';
-import type { Ignored } from './ignored.ts';
+import { type CallOptions, type ClientOptions, type Settings, send } from './http.ts';
 import { follow, type Streamed, type StreamOptions } from './stream.ts';
 
 export type * from './api.ts';
 export { operations } from './api.ts';
 export { type Detail, HookyardError } from './errors.ts';
-export type { CallOptions, RawAnswer } from './http.ts';
+export type { CallOptions, ClientOptions, RawAnswer } from './http.ts';
 export type { Ignored, IgnoredName } from './ignored.ts';
 export type { Streamed, StreamOptions } from './stream.ts';
 export { type VerifiedWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.ts';
-
-export interface ClientOptions {
-  /** The URL of the service, for example `https://hooks.example.com`. May have a path. */
-  url: string;
-  /** `whr_...`. Without it, only public operations work. */
-  apiKey?: string;
-  /** Deadline of each request, including the response body, in ms. Default 30,000. */
-  timeoutMs?: number;
-  /** Maximum number of retries of a request. Default 4; 0 never retries. */
-  maxRetries?: number;
-  /** Maximum total wait of a call between retries, in ms. Default 60,000. */
-  maxWaitMs?: number;
-  /** Sent as `User-Agent`, if the runtime allows it. */
-  userAgent?: string;
-  /** Replaces the `fetch` of the runtime. */
-  fetch?: typeof fetch;
-  /** Called when the service ignored unknown parts of a request, such as a misspelled filter. */
-  onIgnored?: (ignored: Ignored) => void;
-  /**
-   * Parses JSON responses, instead of JSON.parse, which rounds numbers in payloads and conditions to doubles. Throws if
-   * the text is not JSON.
-   */
-  parseJson?: (text: string) => unknown;
-}
 
 type Page<Item> = { data: Item[]; pagination: Pagination };
 type Part = { data: unknown[]; pagination: CursorPagination };
@@ -62,16 +37,13 @@ export interface Client extends Operations {
  * @throws TypeError if the URL is not valid
  */
 export function createClient(options: ClientOptions): Client {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: Settings = {
+    ...{ timeoutMs: 30_000, maxRetries: 4, maxWaitMs: 60_000 },
+    fetch: (...args) => fetch(...args),
+    parseJson: (text) => JSON.parse(text),
+    ...Object.fromEntries(given),
     url: baseOf(options.url),
-    apiKey: options.apiKey,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    maxRetries: options.maxRetries ?? 4,
-    maxWaitMs: options.maxWaitMs ?? 60_000,
-    userAgent: options.userAgent,
-    fetch: options.fetch ?? ((...args) => fetch(...args)),
-    onIgnored: options.onIgnored,
-    parseJson: options.parseJson ?? ((text) => JSON.parse(text)),
   };
   let organization: Promise<string> | undefined;
   /** The organization of the key, asked for once; a failed question is asked again. */
@@ -110,34 +82,31 @@ export function createClient(options: ClientOptions): Client {
   const client = { ...Object.fromEntries(methods), each } as Client;
   async function* each(name: ListName, input: object = {}, callOptions?: CallOptions): AsyncGenerator<never, void> {
     const filters = { pageSize: 100, ...input } as Record<string, unknown>;
-    if (cursorLists.has(name) && filters.page === undefined) yield* eachByCursor(name, filters, callOptions);
-    else yield* eachByPage(name, filters, callOptions);
-  }
-  async function* eachByCursor(
-    name: ListName,
-    filters: Record<string, unknown>,
-    callOptions?: CallOptions,
-  ): AsyncGenerator<never, void> {
-    for (let cursor: string | null = 'first'; cursor !== null; ) {
-      const part = (await call(name, { ...filters, cursor }, callOptions)) as Part;
-      for (const item of part.data) yield item as never;
-      cursor = part.pagination.nextCursor;
-    }
-  }
-  async function* eachByPage(
-    name: ListName,
-    filters: Record<string, unknown>,
-    callOptions?: CallOptions,
-  ): AsyncGenerator<never, void> {
-    let before = new Set<unknown>();
-    for (let page = Number(filters.page ?? 1); ; page++) {
-      const { data, pagination } = (await call(name, { ...filters, page }, callOptions)) as Page<{ id?: string }>;
-      for (const item of data) if (!before.has(identityOf(item))) yield item as never;
-      if (data.length === 0 || page * pagination.pageSize >= pagination.total) return;
-      before = new Set(data.map(identityOf));
-    }
+    const ask: Ask = (at) => call(name, { ...filters, ...at }, callOptions);
+    if (cursorLists.has(name) && filters.page === undefined) yield* eachByCursor(ask);
+    else yield* eachByPage(ask, Number(filters.page ?? 1));
   }
   return client;
+}
+
+type Ask = (at: { cursor: string } | { page: number }) => Promise<unknown>;
+
+async function* eachByCursor(ask: Ask): AsyncGenerator<never, void> {
+  for (let cursor: string | null = 'first'; cursor !== null; ) {
+    const { data, pagination } = (await ask({ cursor })) as Part;
+    for (const item of data) yield item as never;
+    cursor = pagination.nextCursor;
+  }
+}
+
+async function* eachByPage(ask: Ask, first: number): AsyncGenerator<never, void> {
+  let before = new Set<unknown>();
+  for (let page = first; ; page++) {
+    const { data, pagination } = (await ask({ page })) as Page<{ id?: string }>;
+    for (const item of data) if (!before.has(identityOf(item))) yield item as never;
+    if (data.length === 0 || page * pagination.pageSize >= pagination.total) return;
+    before = new Set(data.map(identityOf));
+  }
 }
 
 /** Not all items have an id. */

@@ -2,7 +2,7 @@
 // key, and asked for again whenever it ends, from where it ended.
 import type { Event } from './api.ts';
 import { HookyardError } from './errors.ts';
-import { exchange, notHookyard, pause, refusalOf, Repeats, type Settings } from './http.ts';
+import { type Exchange, exchange, notHookyard, pause, refusalOf, Repeats, type Settings } from './http.ts';
 
 export interface StreamOptions {
   /** Ends the stream. Reading it then rejects with the reason of the signal. */
@@ -94,13 +94,13 @@ async function* framesOf(settings: Settings, path: string, options: StreamOption
   const headers = { Accept: TYPE, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) };
   try {
     const terms = { signal, deadline: end.signal, idempotencyKey: null, late };
-    const { response, what, guarded } = await inTime(() => exchange(settings, { method: 'GET', path, headers }, terms));
-    const body = await inTime(() => guarded(() => bodyOf(response, what)));
+    const exchanged = await inTime(() => exchange(settings, { method: 'GET', path, headers }, terms));
+    const body = await inTime(() => exchanged.guarded(() => bodyOf(exchanged)));
     const reader = body.getReader();
     const decoder = new TextDecoder();
     let text = '';
     for (;;) {
-      const { done, value } = await inTime(() => guarded(() => reader.read()));
+      const { done, value } = await inTime(() => exchanged.guarded(() => reader.read()));
       if (done) return;
       isOpen = true;
       const blocks = (text + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
@@ -113,11 +113,12 @@ async function* framesOf(settings: Settings, path: string, options: StreamOption
   }
 }
 
-async function bodyOf(response: Response, what: string): Promise<ReadableStream<Uint8Array>> {
-  if (!response.ok) throw await refusalOf(response, what, null);
-  const isStream = response.headers.get('content-type')?.toLowerCase().startsWith(TYPE) ?? false;
-  if (!isStream || response.body === null) throw notHookyard(response, what, null);
-  return response.body;
+async function bodyOf(exchanged: Exchange): Promise<ReadableStream<Uint8Array>> {
+  const { ok, headers, body } = exchanged.response;
+  if (!ok) throw await refusalOf(exchanged);
+  const isStream = headers.get('content-type')?.toLowerCase().startsWith(TYPE) ?? false;
+  if (!isStream || body === null) throw notHookyard(exchanged);
+  return body;
 }
 
 /** Lines of other names, and comments, are nothing that is known here. */
