@@ -79,15 +79,13 @@ export function serviceAddress({ url, profile: named }: GlobalOptions): ServiceA
   if (Number(HOOKYARD_PORT)) return checked(`http://localhost:${HOOKYARD_PORT}`, 'HOOKYARD_PORT');
   const folder = dataFolder();
   const served = servedUrl(folder);
-  if (served) return { ...checked(served, `the service running in ${folder}`), ofDataFolder: true };
+  if (served) return checked(served, `the service running in ${folder}`, true);
   return checked('http://localhost:3000', `the default, because no service is running in ${folder}`);
 }
 
-const checked = (address: string, from: string): ServiceAddress => ({
-  url: checkedUrl(address),
-  from,
-  ofDataFolder: false,
-});
+function checked(address: string, from: string, ofDataFolder = false): ServiceAddress {
+  return { url: checkedUrl(address), from, ofDataFolder };
+}
 
 /** The address of a service, without slashes at its end. @throws CliError when it is none */
 export function checkedUrl(address: string): string {

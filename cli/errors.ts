@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import { HookyardError } from '../client/index.ts';
 import { isPackage } from '../core/config/data-folder.ts';
+import { pluralOf } from '../core/text/plural.ts';
 import type { ServiceAddress } from './context.ts';
 
 /** The exit codes; docs/guide/cli.md documents them. */
@@ -33,15 +34,15 @@ export interface Ending {
 const IN_SERVER =
   'This command accesses the database directly and is part of the hookyard-server package; run it with npx hookyard-server instead of hookyard';
 
-/** @param address of the service, for messages */
-export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {
+/** @param address of the service, for messages about what it answered */
+export function endingOf(error: unknown, address: () => Pick<ServiceAddress, 'url' | 'from'>): Ending {
   // Commander has printed what is wrong, or the help or version that was asked for.
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, line: '', body: {} };
   if (error instanceof CliError)
     return { exitCode: error.exitCode, line: error.message, body: { message: error.message } };
   if (error instanceof HookyardError) {
     // The API's advice on 401 and 404 is for those who write requests.
-    const advice = adviceOn(error, address);
+    const advice = adviceOn(error, address());
     const hasOwn = error.status === 401 || (error.status === 404 && advice !== '');
     const line = `${hasOwn ? error.message.replace(/;.*/, '') : error.message}${advice}`;
     const { status, code, details, limit, requestId } = error;
@@ -61,20 +62,14 @@ function exitCodeOf({ status }: HookyardError): ExitCode {
   return EXIT.refused;
 }
 
-const LISTED = {
-  source: 'sources',
-  destination: 'destinations',
-  route: 'routes',
-  event: 'events',
-  delivery: 'deliveries',
-};
+const LISTED = ['source', 'destination', 'route', 'event', 'delivery'];
 
 function adviceOn(
   { status, code, requestId, message }: HookyardError,
   { url, from }: Pick<ServiceAddress, 'url' | 'from'>,
 ): string {
   const kind = status === 404 ? /^There is no (\w+) with id/i.exec(message)?.[1] : undefined;
-  if (kind !== undefined && Object.hasOwn(LISTED, kind)) return listAdvice(LISTED[kind as keyof typeof LISTED]);
+  if (kind !== undefined && LISTED.includes(kind)) return listAdvice(pluralOf(kind));
   if (status === 401) return '; pass a key with --api-key or HOOKYARD_API_KEY';
   if (code === 'UNREACHABLE')
     return `; is the service running (npx hookyard start)? The URL comes from ${from}; set another with --url or HOOKYARD_URL`;

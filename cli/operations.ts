@@ -23,7 +23,6 @@ export interface Operation {
   query: Member[];
   body: Member[];
   hasBody: boolean;
-  answer: 'json' | 'bytes' | 'stream';
 }
 
 export type OperationName = Exclude<keyof Client, 'each'>;

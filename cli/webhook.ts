@@ -29,8 +29,10 @@ export interface Wanted {
   privateKey: KeyObject | undefined;
 }
 
+type Target = Pick<Source, 'slug' | 'provider' | 'verificationConfig'>;
+
 /** @throws CliError for an event without a sample, or when nobody but the sender can sign */
-export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificationConfig'>, wanted: Wanted): Webhook {
+export function webhookFor(source: Target, wanted: Wanted): Webhook {
   const sender = senderOf({ provider: source.provider, verification: source.verificationConfig });
   if (sender === null)
     throw usage(
@@ -44,7 +46,7 @@ export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificat
   };
   const isSignedAnyway = sender.verification.kind === 'none' && wanted.secret !== undefined;
   const scheme = (isSignedAnyway && provider?.verification) || sender.verification;
-  const signed = signedBy(scheme, wanted, whoSigns(source, provider), unsigned);
+  const signed = signedBy(scheme, wanted, source, provider, unsigned);
   return { ...signed, headers: { ...sample.headers, ...signed.headers } };
 }
 
@@ -53,7 +55,7 @@ export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificat
  * @throws CliError for another provider than that of the source
  */
 function providerFor(
-  { slug, provider, verificationConfig: { type } }: Pick<Source, 'slug' | 'provider' | 'verificationConfig'>,
+  { slug, provider, verificationConfig: { type } }: Target,
   asked: string | undefined,
 ): Provider | null {
   const own = providerNamed(provider ?? type) ?? null;
@@ -73,31 +75,23 @@ function knownProvider(name: string): Provider {
   return provider;
 }
 
-interface Signer {
-  slug: string;
-  title: string;
-  /** Of the provider; null: the owner of the source describes the sender. */
-  provider: string | null;
-  type: string;
-}
-
-const whoSigns = (
-  { slug, verificationConfig: { type } }: Pick<Source, 'slug' | 'verificationConfig'>,
+/** @param of whose webhook it is; null: the owner of the source describes the sender */
+function signedBy(
+  scheme: Scheme,
+  { secret, privateKey }: Wanted,
+  { slug, verificationConfig: { type } }: Target,
   of: Provider | null,
-) => ({
-  ...{ slug, title: of?.title ?? 'The sender', provider: of?.name ?? null, type: of?.name ?? type },
-});
-
-function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, unsigned: Unsigned): Webhook {
+  unsigned: Unsigned,
+): Webhook {
   if (scheme.kind === 'public-key') {
-    if (privateKey === undefined) throw usage(withoutKey(who));
+    if (privateKey === undefined) throw usage(withoutKey(of));
     const { headers, body } = signByKey(scheme, keyFor(scheme.algorithm, privateKey), unsigned);
     return { headers, body, query: '' };
   }
-  if (needsPublishedKeys(scheme)) throw usage(ofOthers(who));
+  if (needsPublishedKeys(scheme)) throw usage(ofOthers(of));
   if (secret === undefined && needsSecret(scheme))
     throw usage(
-      `${who.slug} verifies webhooks (${who.type}); pass its secret with --secret, or --secret @file to read it from a file`,
+      `${slug} verifies webhooks (${of?.name ?? type}); pass its secret with --secret, or --secret @file to read it from a file`,
     );
   const signed = signAs(scheme, secret ?? '', unsigned);
   // Standard Webhooks with a public key in place of the shared one.
@@ -106,17 +100,19 @@ function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, u
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 
-const withoutKey = ({ title, provider }: Signer) =>
-  `${title} signs with a private key; generate a key pair, set the public key on a test source (${
-    provider === null
+const titleOf = (of: Provider | null) => of?.title ?? 'The sender';
+
+const withoutKey = (of: Provider | null) =>
+  `${titleOf(of)} signs with a private key; generate a key pair, set the public key on a test source (${
+    of === null
       ? 'as the secret in its verificationConfig'
-      : `hookyard sources create test --provider ${provider} --secret @public.pem`
+      : `hookyard sources create test --provider ${of.name} --secret @public.pem`
   }) and send with --private-key private.pem`;
 
-const ofOthers = ({ title, provider }: Signer) =>
-  `${title} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts; ` +
+const ofOthers = (of: Provider | null) =>
+  `${titleOf(of)} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts; ` +
   `to test routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
-    provider === null ? '' : ` --provider ${provider}`
+    of === null ? '' : ` --provider ${of.name}`
   }`;
 
 const KEY_TYPES = { ecdsa: 'ec', ed25519: 'ed25519', rsa: 'rsa' } as const;

@@ -87,8 +87,7 @@ const messageOf = (error: unknown): string =>
 async function readOwnSettings(): Promise<string[]> {
   // Loaded here, so that the other commands start without zod.
   const { describeSettings, readSettings } = await import('../../core/config/config.ts');
-  const { withSecretFiles } = await import('../../core/config/secret-files.ts');
-  const { ConfigError } = await import('../../core/config/secret-files.ts');
+  const { ConfigError, withSecretFiles } = await import('../../core/config/secret-files.ts');
   try {
     return describeSettings(readSettings(withSecretFiles(process.env))).map(withoutSecrets);
   } catch (error) {

@@ -173,7 +173,7 @@ async function read(bound: readonly Bound[], options: Values, client: Client): P
 export function addOperation(group: Command, one: string, row: Row): Command {
   const operation = OPERATIONS[row.operation];
   const { args = [], flags } = row;
-  const isArgument = ({ name }: Member) => args.some((arg) => arg.replace('?', '') === name);
+  const named = [...operation.path, ...args.map((arg) => arg.replace('?', ''))];
   const inPath = operation.path.map((name) =>
     name === 'id' && isRecordKind(one) ? `<${one.split('-').at(-1)}>` : `<${name}>`,
   );
@@ -181,12 +181,8 @@ export function addOperation(group: Command, one: string, row: Row): Command {
   const name = row.name ?? wordOf(row.operation, one);
   const command = group.command([name, ...inPath, ...inBody].join(' '));
   const query = bind(operation.query, 'query', flags);
-  const isNamed = ({ name: its }: Member) => operation.path.includes(its) || isArgument({ name: its } as Member);
-  const body = bind(
-    operation.body.filter((member) => !isNamed(member)),
-    'body',
-    flags,
-  );
+  const unnamed = operation.body.filter((member) => !named.includes(member.name));
+  const body = bind(unnamed, 'body', flags);
   for (const { options } of [...query, ...body]) for (const option of options) command.addOption(option);
   const hasData = operation.body.some(({ kind }) => kind === 'json');
   if (hasData)
@@ -204,11 +200,9 @@ export function addOperation(group: Command, one: string, row: Row): Command {
     const call: Call = { context, options, named: texts[0] ?? '', path: {}, query: {}, body: {} };
     call.query = await read(query, options, context.client);
     if (operation.hasBody) {
-      const named = Object.fromEntries(
-        [...operation.path, ...args].map((arg, index) => [arg.replace('?', ''), texts[index]]),
-      );
+      const arguments_ = Object.fromEntries(named.map((its, index) => [its, texts[index]]));
       const values = { ...(hasData && dataOf(options.data)), ...(await read(body, options, context.client)) };
-      call.body = { ...values, ...ofBody(operation, named, values) };
+      call.body = { ...values, ...ofBody(operation, arguments_, values) };
     }
     for (const [index, parameter] of operation.path.entries())
       call.path[parameter] =
@@ -216,13 +210,8 @@ export function addOperation(group: Command, one: string, row: Row): Command {
           ? await findId(context.client, one, texts[index] ?? '')
           : (texts[index] ?? '');
     await row.prepare?.(call);
-    for (const {
-      member,
-      flag,
-      options: [option],
-    } of body)
-      if (member.isRequired && call.body[member.name] === undefined)
-        throw usage(`Specify ${flag}: ${option?.description}`);
+    const missing = body.find(({ member }) => member.isRequired && call.body[member.name] === undefined);
+    if (missing) throw usage(`Specify ${missing.flag}: ${missing.options[0]?.description}`);
     if (row.run) return row.run(call);
     const input = { ...call.path, ...call.query, ...(operation.hasBody && { body: call.body }) };
     const answer = await callOperation(context.client, row.operation, input);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditRecord } from '../../client/index.ts';
+import type { AuditRecord, Caller } from '../../client/index.ts';
 import { plural } from '../../core/text/plural.ts';
 import { contextOf } from '../context.ts';
 import { given } from '../input.ts';
@@ -18,7 +18,21 @@ export function addOrganization(program: Command): void {
   addUsage(program);
   addOperation(program, 'metrics', { operation: 'getMetrics', name: 'metrics' });
   addOperation(program, 'status', { operation: 'getStatus', name: 'status' });
-  addWhoami(program);
+  addOperation(program, 'caller', {
+    operation: 'getCaller',
+    name: 'whoami',
+    about: 'Show the current organization and API key',
+    show: ({ context: { output, url } }, caller: Caller) =>
+      output.result(caller, () =>
+        output.fields({
+          organization: `${caller.organization.name} (${caller.organization.slug}, ${caller.organization.id})`,
+          plan: caller.organization.plan,
+          key: `${caller.key.name} (${caller.key.id})`,
+          scopes: caller.key.scopes.join(', '),
+          service: url,
+        }),
+      ),
+  });
 }
 
 const AUDIT: Columns = {
@@ -132,23 +146,4 @@ async function showDays(command: Command, query: { from?: string; to?: string })
       days.data.map((day) => columns.map((column) => day[column])),
     );
   });
-}
-
-function addWhoami(program: Command): void {
-  program
-    .command('whoami')
-    .description('Show the current organization and API key')
-    .action(async (_options, command: Command) => {
-      const { client, output, url } = contextOf(command);
-      const caller = await client.getCaller();
-      output.result(caller, () =>
-        output.fields({
-          organization: `${caller.organization.name} (${caller.organization.slug}, ${caller.organization.id})`,
-          plan: caller.organization.plan,
-          key: `${caller.key.name} (${caller.key.id})`,
-          scopes: caller.key.scopes.join(', '),
-          service: url,
-        }),
-      );
-    });
 }

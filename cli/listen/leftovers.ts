@@ -31,32 +31,22 @@ type SavedSession = z.output<typeof sessionSchema>;
 const sessionsFolder = (): string =>
   join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'hookyard', 'listen');
 
-interface SessionFile {
-  /** @throws Error when it cannot be written */
-  write(session: SavedSession): void;
-  remove(): void;
-}
+/** The file of a new session. */
+export const newSessionFile = (): string => join(sessionsFolder(), `${randomBytes(9).toString('hex')}.json`);
 
-export const newSessionFile = (): SessionFile =>
-  sessionFile(join(sessionsFolder(), `${randomBytes(9).toString('hex')}.json`));
-
-function sessionFile(path: string): SessionFile {
-  return {
-    write(session) {
-      mkdirSync(sessionsFolder(), { recursive: true, mode: 0o700 });
-      writeFileSync(path, JSON.stringify(session), { mode: 0o600 });
-    },
-    remove: () => rmSync(path, { force: true }),
-  };
+/** @throws Error when it cannot be written */
+export function saveSession(file: string, session: SavedSession): void {
+  mkdirSync(sessionsFolder(), { recursive: true, mode: 0o700 });
+  writeFileSync(file, JSON.stringify(session), { mode: 0o600 });
 }
 
 /** The sessions of this user that have a file. One that cannot be read is left out: it may be half written. */
-function savedSessions(): { saved: SavedSession; file: SessionFile }[] {
+function savedSessions(): { saved: SavedSession; file: string }[] {
   const folder = sessionsFolder();
   return namesIn(folder).flatMap((name) => {
-    const path = join(folder, name);
+    const file = join(folder, name);
     try {
-      return [{ saved: sessionSchema.parse(JSON.parse(readFileSync(path, 'utf8'))), file: sessionFile(path) }];
+      return [{ saved: sessionSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), file }];
     } catch {
       return [];
     }
@@ -87,7 +77,7 @@ export async function removeLeftovers(
     const isTakenOver = await isNamed(client, saved.sourceId, slug);
     if (isTakenOver) sourceId = saved.sourceId;
     const removed = await removeRecords(client, { ...saved, ...(isTakenOver && { sourceId: null }) });
-    if (removed.left.length === 0) file.remove();
+    if (removed.left.length === 0) rmSync(file, { force: true });
     told.push(lineOf(removed, isTakenOver ? `the source ${slug} was kept for this session` : ''));
   }
   return { sourceId, told };

@@ -1,4 +1,5 @@
 // hookyard listen: webhooks of a source on this machine, for as long as it runs.
+import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { onEndRequest } from '../../core/process/end-request.ts';
 import { plural } from '../../core/text/plural.ts';
@@ -8,7 +9,7 @@ import { integer, time } from '../input.ts';
 import { sendAgain, sendOne, sendSince } from './again.ts';
 import { conditionsOf } from './conditions.ts';
 import { hasKeys, onKeys } from './keyboard.ts';
-import { newSessionFile, removeLeftovers, type SessionRecords } from './leftovers.ts';
+import { newSessionFile, removeLeftovers, saveSession, type SessionRecords } from './leftovers.ts';
 import {
   forward,
   forwardAddress,
@@ -18,6 +19,7 @@ import {
   type Received,
   type Reply,
   startReceiver,
+  textReply,
 } from './receiver.ts';
 import { openSession, type Removed, type Session } from './session.ts';
 import { identityOf, showDelivery } from './print.ts';
@@ -130,8 +132,8 @@ function keeper(
   let isTold = false;
   return (made) => {
     try {
-      if (Object.values(made).every((id) => id === null)) file.remove();
-      else file.write({ ...made, organizationId, hostname: hostname(), receiver });
+      if (Object.values(made).every((id) => id === null)) rmSync(file, { force: true });
+      else saveSession(file, { ...made, organizationId, hostname: hostname(), receiver });
     } catch (error) {
       if (!isTold)
         output.note(
@@ -151,9 +153,7 @@ async function answer(
 ): Promise<Reply> {
   if (request.body.equals(Buffer.from(probeBody))) return PROBED;
   const address = target === undefined ? null : forwardAddress(target, request);
-  const reply = address
-    ? await forward(address, request)
-    : { status: 200, headers: ['Content-Type', 'text/plain'], body: Buffer.from('ok') };
+  const reply = address ? await forward(address, request) : textReply(200, 'ok');
   const { deliveryId } = identityOf(request.headers);
   if (deliveryId !== undefined) arrivals.last = deliveryId;
   showDelivery(output, request, reply, { forwardedTo: address?.url, isCompact, hasKeys: arrivals.hasKeys });

@@ -30,6 +30,10 @@ export interface Reply {
   body: Buffer;
 }
 
+export const textReply = (status: number, text: string): Reply => ({
+  ...{ status, headers: ['Content-Type', 'text/plain'], body: Buffer.from(text) },
+});
+
 export interface LocalReceiver {
   port: number;
   /** The path at which requests are taken; any other is answered 404. */
@@ -117,12 +121,8 @@ async function take(
     parts.push(part);
   }
   const headers = receivedHeaders(request.rawHeaders);
-  const {
-    status,
-    headers: answered,
-    body,
-  } = await answer({ method: request.method ?? 'POST', headers, body: Buffer.concat(parts) });
-  response.writeHead(status, answered).end(body);
+  const reply = await answer({ method: request.method ?? 'POST', headers, body: Buffer.concat(parts) });
+  response.writeHead(reply.status, reply.headers).end(reply.body);
 }
 
 const FORWARD_MS = 60_000;
@@ -146,17 +146,10 @@ export async function forward(
     const answer = await requestOf(new URL(url), options, body);
     const parts: Buffer[] = [];
     for await (const part of answer as AsyncIterable<Buffer>) parts.push(part);
-    return {
-      status: answer.statusCode ?? 502,
-      headers: ofTheAnswer(answer.rawHeaders),
-      body: Buffer.concat(parts),
-    };
+    const { statusCode: status = 502, rawHeaders } = answer;
+    return { status, headers: ofTheAnswer(rawHeaders), body: Buffer.concat(parts) };
   } catch (error) {
-    return {
-      status: 502,
-      headers: ['Content-Type', 'text/plain'],
-      body: Buffer.from(`${url} did not respond: ${reasonOf(error as Error)}`),
-    };
+    return textReply(502, `${url} did not respond: ${reasonOf(error as Error)}`);
   }
 }
 

@@ -158,11 +158,9 @@ async function answer(handler: McpHttpHandler, request: IncomingMessage, respons
 
 async function webRequest(request: IncomingMessage, signal: AbortSignal): Promise<Request> {
   const { method = 'GET', url = PATH } = request;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
-    // The token is for this server alone.
-    if (name !== 'authorization' && value !== undefined) headers.set(name, String(value));
-  }
+  // The token is for this server alone.
+  const { authorization: _token, ...passed } = request.headers;
+  const headers = Object.entries(passed).map(([name, value]): [string, string] => [name, String(value)]);
   const length = request.headers['content-length'];
   const body = method === 'POST' ? await getRawBody(request, { limit: MOST_BODY, length }) : undefined;
   return new Request(new URL(url, 'http://localhost'), {

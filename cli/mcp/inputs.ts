@@ -23,19 +23,21 @@ export const inputs = {
   payloadBytes: z.int().min(1).max(16_384).default(4096).describe('Maximum bytes of the payload or body to show'),
 };
 
-/** Members that tools call otherwise than the API. */
-const OWN_NAMES: Record<string, keyof typeof inputs> = {
-  sourceId: 'source',
-  routeId: 'route',
-  destinationId: 'destination',
-  eventId: 'event',
-  from: 'since',
-  to: 'until',
-};
-const RECORDS: Record<string, [member: string, kind: RecordKind]> = {
-  source: ['sourceId', 'source'],
-  route: ['routeId', 'route'],
-  destination: ['destinationId', 'destination'],
+type Read = (client: Client, text: string) => string | Promise<string>;
+const idOf =
+  (kind: RecordKind): Read =>
+  (client, wanted) =>
+    findId(client, kind, wanted);
+export const isoTime = (text: string): string => new Date(momentOf(text) ?? Number.NaN).toISOString();
+
+/** By the members of the API that tools call otherwise: the input, and how it is read. */
+const OWN: Record<string, { input: keyof typeof inputs; read: Read }> = {
+  sourceId: { input: 'source', read: idOf('source') },
+  routeId: { input: 'route', read: idOf('route') },
+  destinationId: { input: 'destination', read: idOf('destination') },
+  eventId: { input: 'event', read: (_client, id) => id },
+  from: { input: 'since', read: (_client, text) => isoTime(text) },
+  to: { input: 'until', read: (_client, text) => isoTime(text) },
 };
 const PAGING = ['page', 'pageSize', 'cursor', 'withTotal', 'limit', 'dryRun'];
 
@@ -45,8 +47,8 @@ export function inputsOf(operation: OperationName, leftOut: readonly string[] = 
   const members = [...query, ...body].filter((member) => ![...PAGING, ...leftOut].includes(member.name));
   return Object.fromEntries(
     members.map((member) => {
-      const own = OWN_NAMES[member.name];
-      return own === undefined ? [member.name, schemaOf(member).optional()] : [own, z.optional(inputs[own])];
+      const own = OWN[member.name];
+      return own ? [own.input, z.optional(inputs[own.input])] : [member.name, schemaOf(member).optional()];
     }),
   );
 }
@@ -67,15 +69,10 @@ function schemaOf({ kind, values, about }: Member): z.ZodType {
 /** The members of the API for what a tool was given. @throws CliError when there is no record of a name */
 export async function membersOf(client: Client, args: Record<string, unknown>): Promise<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(args)) {
-    const [member, kind] = RECORDS[key] ?? [];
+  for (const [name, value] of Object.entries(args)) {
     if (value === undefined) continue;
-    if (member !== undefined && kind !== undefined) members[member] = await findId(client, kind, String(value));
-    else if (key === 'since') members.from = isoTime(String(value));
-    else if (key === 'until') members.to = isoTime(String(value));
-    else members[key === 'event' ? 'eventId' : key] = value;
+    const [member, own] = Object.entries(OWN).find(([, { input }]) => input === name) ?? [name];
+    members[member] = own ? await own.read(client, String(value)) : value;
   }
   return members;
 }
-
-export const isoTime = (text: string): string => new Date(momentOf(text) ?? Number.NaN).toISOString();

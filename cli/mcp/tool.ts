@@ -108,7 +108,7 @@ export function problemOf(error: unknown, address: Address): string {
     return 'The Hookyard MCP server failed. See its log (stderr) for the cause.';
   }
   // The advice of the command line, with tools in place of its commands.
-  const line = endingOf(error, address).line;
+  const { line } = endingOf(error, () => address);
   const lines = [line.replace(/List (\w+) with: hookyard \w+ list$/, 'List $1 with the tool list_$1')];
   if (error instanceof CliError) return lines.join('\n');
   const { details, retryAfterMs } = error;

@@ -12,7 +12,7 @@ function entryOf(
   { tag, summary, description, ...operation }: Operation,
   schemas: Record<string, Schema>,
 ): CliOperation {
-  const { pathParameters, query, body, answer } = operation;
+  const { pathParameters, query, body } = operation;
   const objects = body === undefined ? [] : objectsOf(body.schema, schemas);
   const names = new Set(objects.flatMap(({ properties = {} }) => Object.keys(properties)));
   return {
@@ -31,7 +31,6 @@ function entryOf(
       isRequired: objects.every(({ required = [] }) => required.includes(name)),
     })),
     hasBody: body !== undefined,
-    answer: answer === 'bytes' || answer === 'stream' ? answer : 'json',
   };
 }
 

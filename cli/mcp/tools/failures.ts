@@ -1,6 +1,6 @@
 // What failed, since when, and why: the first question of most conversations.
 import { z } from 'zod';
-import type { Client, Delivery, Issue } from '../../../client/index.ts';
+import type { Delivery, Issue } from '../../../client/index.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { cell } from '../../output.ts';
 import { shortText } from '../bounded.ts';
@@ -31,9 +31,11 @@ export const listFailures = tool({
   async run({ client }, { limit, ...args }) {
     const since = isoTime(args.since);
     const { from: _since, ...places } = await membersOf(client, args);
-    const deliveries = await newestFailures(client, { ...places, from: since });
+    const failures = client.each('listDeliveries', { ...places, from: since, status: [...STATUSES] });
+    const deliveries = await firstOf(failures, MOST_DELIVERIES);
     const groups = grouped(deliveries);
-    const issues = await issuesSince(client, places, since);
+    const newest = await firstOf(client.each('listIssues', places), MOST_ISSUES);
+    const issues = newest.filter(({ lastSeenAt }) => lastSeenAt >= since);
     const isComplete = deliveries.length < MOST_DELIVERIES;
     return {
       summary: summaryOf(since, deliveries.length, isComplete, groups, issues),
@@ -48,24 +50,11 @@ export const listFailures = tool({
   },
 });
 
-type Filters = NonNullable<Parameters<Client['listDeliveries']>[0]>;
-
-async function newestFailures(client: Client, filters: Filters): Promise<Delivery[]> {
-  const found: Delivery[] = [];
-  for await (const delivery of client.each('listDeliveries', { ...filters, status: [...STATUSES] })) {
-    found.push(delivery);
-    if (found.length === MOST_DELIVERIES) break;
-  }
-  return found;
-}
-
-async function issuesSince(client: Client, places: object, since: string): Promise<Issue[]> {
-  const found: Issue[] = [];
-  let read = 0;
-  for await (const issue of client.each('listIssues', places)) {
-    if (issue.lastSeenAt >= since) found.push(issue);
-    read += 1;
-    if (read === MOST_ISSUES) break;
+async function firstOf<Item>(items: AsyncIterable<Item>, most: number): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) {
+    found.push(item);
+    if (found.length === most) break;
   }
   return found;
 }
@@ -103,17 +92,8 @@ function causeOf({ statusCode, error, holdReason, status }: Delivery): string {
 }
 
 function groupOf(delivery: Delivery, cause: string): Group {
-  const {
-    id: deliveryId,
-    eventId,
-    route,
-    destination,
-    status,
-    attemptCount,
-    nextAttemptAt,
-    createdAt,
-    error,
-  } = delivery;
+  const { id: deliveryId, eventId, status, attemptCount, nextAttemptAt } = delivery;
+  const { route, destination, createdAt, error } = delivery;
   const sample = { deliveryId, eventId, status, attemptCount, nextAttemptAt };
   return { route, destination, cause, count: 0, statuses: {}, firstAt: createdAt, lastAt: createdAt, error, sample };
 }
