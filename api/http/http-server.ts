@@ -60,7 +60,7 @@ export function createHttpServer(
     // Node says it in the answer, but leaves the closing to the client.
     if (connection.requests >= limits.maxRequestsPerConnection) response.setHeader('Connection', 'close');
     const problem = framingProblem(request);
-    if (problem !== null) return refuse(response, new ApiError(problem.status, problem.code, problem.message));
+    if (problem !== null) return refuse(response, problem);
     request.url = originForm(request.url ?? '');
     if (connection.underWay > MAX_PIPELINED) return refuse(response, TOO_MANY_AHEAD);
     if (counts.isReserved(request.socket)) {
@@ -182,21 +182,15 @@ function cutOffSilent(socket: Socket, connections: OpenConnections, ms: number):
 /** uri-host [ ":" port ] (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without characters that no host name has. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
 
-interface FramingProblem {
-  status: 400 | 431;
-  code: 'BAD_REQUEST' | 'HEADERS_TOO_LARGE';
-  message: string;
-}
-
-const bad = (message: string): FramingProblem => ({ status: 400, code: 'BAD_REQUEST', message });
+const bad = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
 /** What is wrong with the framing of a request whose headers have been parsed, or null. */
-function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): FramingProblem | null {
+function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): ApiError | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are supported');
   // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
   if (url.includes('#')) return bad('The request URL must not contain #');
   if (rawHeaders.length > 2 * MAX_HEADERS)
-    return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request must have at most ${MAX_HEADERS} headers` };
+    return new ApiError(431, 'HEADERS_TOO_LARGE', `A request must have at most ${MAX_HEADERS} headers`);
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {
     // RFC 9112, section 6.1: HTTP/1.0 has none, whatever it says.
@@ -207,7 +201,7 @@ function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: Incoming
 }
 
 /** RFC 9112, section 3.2: exactly one Host in HTTP/1.1, and one that can be a host. */
-function hostProblem(version: string, host: string | undefined, rawHeaders: string[]): FramingProblem | null {
+function hostProblem(version: string, host: string | undefined, rawHeaders: string[]): ApiError | null {
   if (host === undefined) return version === '1.1' ? bad('The request has no Host header') : null;
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -243,11 +237,7 @@ class ConnectionLimits {
   readonly #forwarded: FairQueue;
   readonly #reserved = new WeakSet<Socket>();
 
-  constructor({
-    maxConnections,
-    maxConnectionsPerAddress,
-    managementConnections,
-  }: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>) {
+  constructor({ maxConnections, maxConnectionsPerAddress, managementConnections }: HttpLimits) {
     this.#perClient = maxConnectionsPerAddress;
     this.#ordinary = maxConnections - managementConnections;
     this.#connections = new FairQueue(maxConnections, TIMES_FREE);

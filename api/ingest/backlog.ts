@@ -42,20 +42,10 @@ const UNTIL_USED_MS = 2 ** 31 - 1;
  */
 export type DoorState = (typeof GATE_STATES)[number];
 
-export interface BacklogDeps {
+interface BacklogDeps {
   pool: Pool;
   settings: BacklogLimits;
   log: Log;
-}
-
-/**
- * Starts to poll the backlog; resolves after the first poll, so that a process that starts with a full backlog refuses
- * webhooks from the start.
- */
-export async function watchBacklog(deps: BacklogDeps): Promise<Backlog> {
-  const backlog = new Backlog(deps);
-  await backlog.watch();
-  return backlog;
 }
 
 export class Backlog {
@@ -72,6 +62,10 @@ export class Backlog {
     this.#room = new BacklogRoom(deps.settings.HOOKYARD_MAX_BACKLOG);
   }
 
+  /**
+   * Starts to poll the backlog; resolves after the first poll, so that a process that starts with a full backlog
+   * refuses webhooks from the start.
+   */
   async watch(): Promise<void> {
     ingestGate.readFrom(() => GATE_STATES.map((state) => [{ state }, state === this.state() ? 1 : 0]));
     await this.#look();

@@ -1,7 +1,6 @@
 import type Koa from 'koa';
 import { ingestAck, ingestRequests, type IngestResult } from '../../core/metrics/ingest.ts';
-import { ApiError } from '../request/errors.ts';
-import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import { asApiError } from '../request/errors.ts';
 import type { ApiState } from '../request/context.ts';
 
 const OF_STATUS: Readonly<Record<number, IngestResult>> = {
@@ -34,18 +33,14 @@ export function counted(ingest: Koa.Middleware): Koa.Middleware {
       throw error;
     }
     if (isOther) return;
-    ingestRequests.add({ result: answered(ctx.state) });
+    // The ingest has noted it (answer.ts).
+    const { ingestResult = 'stored' }: ApiState = ctx.state;
+    ingestRequests.add({ result: ingestResult });
     ingestAck.observe({}, (performance.now() - began) / 1000);
   };
 }
 
-/** The ingest has noted it (answer.ts). */
-function answered({ ingestResult = 'stored' }: Pick<ApiState, 'ingestResult'>): IngestResult {
-  return ingestResult;
-}
-
 function resultOf(error: unknown): IngestResult {
-  if (isTransientDatabaseError(error)) return 'unavailable';
-  if (!(error instanceof ApiError)) return 'error';
-  return OF_STATUS[error.status] ?? (error.status < 500 ? 'invalid' : 'error');
+  const { status } = asApiError(error);
+  return OF_STATUS[status] ?? (status < 500 ? 'invalid' : 'error');
 }

@@ -1,5 +1,6 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
 import { Batcher } from '../../core/fairness/batcher.ts';
+import { type Pause, PollLoop } from '../../core/process/poll-loop.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import {
   findFirstEvent,
@@ -27,18 +28,16 @@ const LARGE_BYTES = 128 * 1024;
 const SPACING_MS = 5;
 // A relay that was notified claims for longer than this without another notification (worker/relay/loop.ts).
 const NOTIFY_EVERY_MS = 250;
+// As long as a timer may be.
+const UNTIL_WOKEN_MS = 2 ** 31 - 1;
 const GROUP = { maxItems: 256, maxWeight: 4 * MEBIBYTE };
 // Maximum queues when PostgreSQL is slower than the senders; beyond them, ingest answers 503.
 const SMALL = { maxQueued: 2000, maxQueuedWeight: 32 * MEBIBYTE, concurrency: CONCURRENT_GROUPS };
 const LARGE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE, concurrency: 1 };
 
-export interface EventWriter {
-  /** @throws BatcherFullError when the queue is full; a database error when it was not stored */
-  write(event: NewEvent): Promise<WriteOutcome>;
-  idle(): Promise<void>;
-}
+export type EventWriter = ReturnType<typeof createEventWriter>;
 
-export function createEventWriter(pool: Pool): EventWriter {
+export function createEventWriter(pool: Pool) {
   const notify = createNotifier(pool);
   const groups = (queue: typeof SMALL): Batcher<NewEvent, GroupOutcome> =>
     new Batcher({
@@ -80,13 +79,15 @@ export function createEventWriter(pool: Pool): EventWriter {
   }
 
   return {
-    write(event) {
+    /** @throws BatcherFullError when the queue is full; a database error when it was not stored */
+    write(event: NewEvent): Promise<WriteOutcome> {
       if (!event.idempotency) return writeOne(event);
       return writeKeyed(event, `${event.sourceId}:${event.idempotency.keyHash.toString('hex')}`);
     },
-    async idle() {
+    /** Waits until what was accepted is stored, and the relays know of it. */
+    async end(): Promise<void> {
       await Promise.all([small, large, orderedSmall, orderedLarge].map((queue) => queue.idle()));
-      await notify.idle();
+      await notify.end();
     },
   };
 }
@@ -100,42 +101,32 @@ const waitsForRelay = ({ kind }: GroupOutcome, event: NewEvent | undefined): boo
  * poll, after ten seconds at the latest.
  */
 function createNotifier(pool: Pool) {
-  let isSilent = false;
   let isDue = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
 
-  function notify(): void {
-    isSilent = true;
+  async function notifyIfDue(): Promise<Pause> {
+    if (!isDue) return { ms: UNTIL_WOKEN_MS, wokenMs: 0 };
     isDue = false;
-    running = wakeRelays(pool)
-      .catch(() => {
-        isDue = true;
-      })
-      .finally(() => {
-        timer = setTimeout(() => (isDue ? notify() : speak()), NOTIFY_EVERY_MS).unref();
-      });
+    await wakeRelays(pool);
+    return { ms: UNTIL_WOKEN_MS, wokenMs: NOTIFY_EVERY_MS };
   }
 
-  function speak(): void {
-    isSilent = false;
-  }
-
+  const loop = new PollLoop({
+    round: notifyIfDue,
+    onError() {
+      isDue = true;
+      return { ms: NOTIFY_EVERY_MS };
+    },
+  });
   return {
     /** Returns at once: the sender does not wait for the notification. */
     deliveries(): void {
-      if (isSilent) isDue = true;
-      else notify();
+      isDue = true;
+      loop.wake();
     },
-    /** At the end: what is due is not put off. */
-    async idle(): Promise<void> {
-      await running;
-      clearTimeout(timer);
-      speak();
-      if (isDue) notify();
-      await running;
-      clearTimeout(timer);
-      speak();
+    /** What is due is not put off. */
+    async end(): Promise<void> {
+      await loop.stop();
+      await notifyIfDue().catch(() => undefined);
     },
   };
 }
@@ -161,15 +152,9 @@ async function writeGroup(pool: Pool, events: NewEvent[]): Promise<GroupOutcome[
   } catch (error) {
     if (isTransientDatabaseError(error) || events.length === 1) throw error;
     // One event that PostgreSQL refuses must not fail the others of its group.
-    return Promise.all(events.map((event) => writeAlone(pool, event)));
-  }
-}
-
-async function writeAlone(pool: Pool, event: NewEvent): Promise<GroupOutcome> {
-  try {
-    return await outcomeOf(pool, event, await storeSurely(pool, [event]));
-  } catch (error) {
-    return { kind: 'refused', error };
+    const alone = (event: NewEvent): Promise<GroupOutcome[]> =>
+      writeGroup(pool, [event]).catch((reason: unknown) => [{ kind: 'refused', error: reason }]);
+    return (await Promise.all(events.map(alone))).flat();
   }
 }
 

@@ -17,24 +17,26 @@ const EVERY_MS = 1000;
 // Strangers can cause one for each source with a provider.
 const MAX_PENDING = 10_000;
 
+interface HandshakeDeps {
+  pool: Queryable;
+  secretBox: SecretBox;
+  log: Log;
+}
+
 export class Handshakes {
-  readonly #pool: Queryable;
-  readonly #secretBox: SecretBox;
-  readonly #log: Log;
+  readonly #deps: HandshakeDeps;
   readonly #loop: PollLoop;
   #pending = new Map<string, Handshaken>();
 
-  constructor({ pool, secretBox, log }: { pool: Queryable; secretBox: SecretBox; log: Log }) {
-    this.#pool = pool;
-    this.#secretBox = secretBox;
-    this.#log = log;
+  constructor(deps: HandshakeDeps) {
+    this.#deps = deps;
     this.#loop = new PollLoop({ round: () => this.#store(), onError: (error) => this.#lost(error) });
   }
 
   note(sourceId: string, { handshake: kind, shown }: Reply, at: Date): void {
     if (this.#pending.size >= MAX_PENDING && !this.#pending.has(sourceId)) return;
     // It may be a secret.
-    const sealed = shown === undefined ? null : this.#secretBox.encrypt(shown, sourceId);
+    const sealed = shown === undefined ? null : this.#deps.secretBox.encrypt(shown, sourceId);
     this.#pending.set(sourceId, { sourceId, kind, at, shown: sealed });
   }
 
@@ -46,14 +48,14 @@ export class Handshakes {
   async #store() {
     const taken = [...this.#pending.values()];
     this.#pending = new Map();
-    if (taken.length > 0) await recordHandshakes(this.#pool, taken);
+    if (taken.length > 0) await recordHandshakes(this.#deps.pool, taken);
     return { ms: EVERY_MS };
   }
 
   // Failure policy: they are lost. The provider was answered, and a source whose handshake is not shown works all the
   // same.
   #lost(error: unknown) {
-    throttled(this.#log).warn({ cause: causeOf(error) }, 'failed to store handshakes');
+    throttled(this.#deps.log).warn({ cause: causeOf(error) }, 'failed to store handshakes');
     return { ms: EVERY_MS };
   }
 }

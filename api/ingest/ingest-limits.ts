@@ -22,24 +22,15 @@ export interface IngestLimitDeps {
   log: Log;
 }
 
-export async function watchIngestLimits(deps: IngestLimitDeps): Promise<IngestLimits> {
-  const ingestLimits = new IngestLimits(deps);
-  ingestLimits.watch();
-  return Promise.resolve(ingestLimits);
-}
-
 export class IngestLimits {
   readonly #deps: IngestLimitDeps;
   readonly #uses = new Map<string, OrganizationUse>();
   readonly #loading = new Map<string, Promise<OrganizationUse>>();
   #failing = false;
-  #loop: PollLoop | undefined;
+  readonly #loop: PollLoop;
 
   constructor(deps: IngestLimitDeps) {
     this.#deps = deps;
-  }
-
-  watch(): void {
     this.#loop = adaptivePoll(() => this.#look());
   }
 
@@ -65,7 +56,7 @@ export class IngestLimits {
   }
 
   async close(): Promise<void> {
-    await this.#loop?.stop();
+    await this.#loop.stop();
   }
 
   #loadOnce(use: OrganizationUse): Promise<OrganizationUse> {

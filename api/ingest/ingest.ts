@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/fairness/batcher.ts';
 import type { Settings } from '../../core/config/config.ts';
-import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.ts';
 import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
 import type { Settle } from '../../core/fairness/backlog-room.ts';
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
@@ -24,7 +23,7 @@ import { BodyError, type BodyRoom, noRoom, receiveBody, tooSlow } from '../http/
 import type { ApiState } from '../request/context.ts';
 import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 import { acceptedAnswer, handshakeAnswer, type IngestAnswer, unavailable, writeAnswer } from './answer.ts';
-import { beginTrace, endingSpan, type IncomingRequest, incomingRequest, Received } from './received.ts';
+import { beginTrace, endingSpan, type Received, receivedRequest } from './received.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter, type WriteOutcome } from './event-writer.ts';
 import type { RouteMatcher } from './route-matching.ts';
@@ -75,26 +74,9 @@ export interface IngestDeps {
   issues: Pick<IngestIssues, 'accepted'>;
 }
 
-export interface Ingest {
-  middleware: Koa.Middleware;
-  /** Waits until every request that was accepted has been stored. */
-  close(): Promise<void>;
-}
-
-export function createIngest(deps: IngestDeps): Ingest {
-  const {
-    pool,
-    settings,
-    secretBox,
-    senderOf,
-    routeMatcher,
-    backlog,
-    ingestLimits,
-    refusals,
-    handshakes,
-    baseUrl,
-    tracing,
-  } = deps;
+export function createIngest(deps: IngestDeps) {
+  const { pool, settings, secretBox, senderOf, routeMatcher } = deps;
+  const { backlog, ingestLimits, refusals, handshakes, baseUrl, tracing } = deps;
   const routing = createRoutingCache(pool, { secretBox, senderOf, gateOf: routeMatcher.gateOf });
   const writer = createEventWriter(pool);
 
@@ -111,14 +93,12 @@ export function createIngest(deps: IngestDeps): Ingest {
         Allow: allowed,
       });
     }
-    const receivedAt = new Date();
-    const headers = receivedHeaders(ctx.req.rawHeaders);
-    refuseLoop(headers);
-    const incoming = incomingRequest(ctx, match, headers, receivedAt);
+    const received = receivedRequest(ctx, match);
+    refuseLoop(received);
     try {
-      writeAnswer(ctx, await receive(ctx, incoming));
+      writeAnswer(ctx, await receive(ctx, received));
     } catch (error) {
-      refusals.note(incoming, error);
+      refusals.note(received, error);
       throw error;
     }
   }
@@ -128,33 +108,31 @@ export function createIngest(deps: IngestDeps): Ingest {
    * @returns whether it was one; to everyone else this address has no such method, whatever there is behind it
    */
   async function shakeHands(ctx: Koa.Context, match: RegExpExecArray): Promise<boolean> {
-    const incoming = incomingRequest(ctx, match, receivedHeaders(ctx.req.rawHeaders), new Date());
-    const { organizationSlug, sourceSlug } = incoming;
+    const received = receivedRequest(ctx, match);
+    const { organizationSlug, sourceSlug } = received;
     if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
-    const received = new Received({ ...incoming, body: Buffer.alloc(0) });
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
     const outcome = await authenticateWebhook(source, received, { baseUrl: baseUrl(), keysOf: () => NO_KEYS });
     if (outcome.kind !== 'handshake') return false;
-    handshakes.note(outcome.source.sourceId, outcome.reply, incoming.receivedAt);
+    handshakes.note(outcome.source.sourceId, outcome.reply, received.receivedAt);
     writeAnswer(ctx, handshakeAnswer(outcome.reply));
     return true;
   }
 
-  async function receive(ctx: Koa.Context, incoming: IncomingRequest): Promise<IngestAnswer> {
-    await requireOpenSource(routing, incoming);
-    const { source: known } = incoming;
+  async function receive(ctx: Koa.Context, received: Received): Promise<IngestAnswer> {
+    await requireOpenSource(routing, received);
+    const { source: known } = received;
     if (known !== null) ctx.state.source = { organizationId: known.organizationId, sourceId: known.sourceId };
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const payloadBytes = await requireQuota(ctx.req, known);
     const { memory, client }: ApiState = ctx.state;
-    const room = memory.forWebhook(client.client, known ? incoming.organizationSlug : NO_ORGANIZATION);
+    const room = memory.forWebhook(client.client, known ? received.organizationSlug : NO_ORGANIZATION);
     ctx.state.room = room;
     const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes };
-    const body = await readBody(ctx.req, limits, room);
-    await othersFirst(body.length);
-    const received = new Received(Object.assign(incoming, { body }));
-    const accepting = () => accept({ ...deps, routing, writer }, incoming, received);
+    received.body = await readBody(ctx.req, limits, room);
+    await othersFirst(received.size);
+    const accepting = () => accept({ ...deps, routing, writer }, received);
     return tracing ? endingSpan(received, accepting) : accepting();
   }
 
@@ -171,22 +149,22 @@ export function createIngest(deps: IngestDeps): Ingest {
     return use.limits.payloadBytes;
   }
 
-  return { middleware, close: () => writer.idle() };
+  return {
+    middleware,
+    /** Waits until every request that was accepted has been stored. */
+    close: () => writer.end(),
+  };
 }
 
-interface Stores {
+interface Stores extends IngestDeps {
   routing: RoutingCache;
   writer: EventWriter;
 }
 
-async function accept(
-  stores: IngestDeps & Stores,
-  incoming: IncomingRequest,
-  received: Received,
-): Promise<IngestAnswer> {
+async function accept(stores: Stores, received: Received): Promise<IngestAnswer> {
   const { routing, writer, backlog, ingestLimits, routeMatcher, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const authentic = await verifiedSource(stores, incoming, received);
+    const authentic = await verifiedSource(stores, received);
     await othersFirst(received.size);
     const { source } = authentic;
     if (authentic.kind === 'handshake') {
@@ -228,8 +206,8 @@ async function accept(
 }
 
 // Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
-function refuseLoop(headers: HeaderBytes): void {
-  if (hopsOf(headers) < MAX_HOPS) return;
+function refuseLoop({ headerBytes }: Received): void {
+  if (hopsOf(headerBytes) < MAX_HOPS) return;
   throw new ApiError(
     508,
     'LOOP_DETECTED',
@@ -279,14 +257,14 @@ async function requireFewDeliveries(
  * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may
  * know of. The source of this name, as far as is known, is then that of the request.
  */
-async function requireOpenSource(routing: RoutingCache, incoming: IncomingRequest): Promise<void> {
-  const { organizationSlug, sourceSlug } = incoming;
-  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource(incoming);
+async function requireOpenSource(routing: RoutingCache, received: Received): Promise<void> {
+  const { organizationSlug, sourceSlug } = received;
+  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource(received);
   const known = await routing.get(organizationSlug, sourceSlug);
-  incoming.source = known;
+  received.source = known;
   if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  incoming.source = current;
+  received.source = current;
   const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
   if (closed !== null) throw closed;
 }

@@ -2,7 +2,7 @@
 // query are parsed at most once, and only when something asks for them.
 import { readPayload } from '../../core/forms/forms.ts';
 import type { GatedRequest } from '../../core/filters/schema-and-filter.ts';
-import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
+import { type HeaderBytes, headerTexts, receivedHeaders } from '../../core/http/header-text.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { TracedWebhook, Tracing, WebhookSpan } from '../../core/process/tracing.ts';
 import type Koa from 'koa';
@@ -12,8 +12,7 @@ import type { RawRequest } from '../../core/verification/index.ts';
 import type { SourceRouting } from './routing.ts';
 import { isIngestAddress, readBelow } from '../../core/ingest/ingest-token.ts';
 import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
-import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import { ApiError } from '../request/errors.ts';
+import { asApiError } from '../request/errors.ts';
 
 export interface ReceivedParts {
   organizationSlug: string;
@@ -24,10 +23,12 @@ export interface ReceivedParts {
   queryText: string;
   headers: HeaderBytes;
   rawHeaders: readonly string[];
-  body: Buffer;
   clientAddress: string;
   receivedAt: Date;
+  body?: Buffer;
 }
+
+const NOT_YET = Buffer.alloc(0);
 
 export class Received implements Omit<GatedRequest, 'path'> {
   /**
@@ -42,9 +43,14 @@ export class Received implements Omit<GatedRequest, 'path'> {
   readonly queryText: string;
   readonly headerBytes: HeaderBytes;
   readonly #rawHeaders: readonly string[];
-  readonly body: Buffer;
+  /** Empty until it has come. */
+  body: Buffer;
   readonly clientAddress: string;
   readonly receivedAt: Date;
+  /** As it was last looked up; null: there is none by this name, or it has not been looked up. */
+  source: SourceRouting | null = null;
+  /** Why it was refused, where its sender may not be told. */
+  cause: RefusalCause | null = null;
   /** From when its sender is known; null: it is not recorded. */
   span: WebhookSpan | null = null;
   /** Kept with its event; null: the trace is the sender's, in the headers. Undefined until its sender is known. */
@@ -62,7 +68,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
     this.queryText = parts.queryText;
     this.headerBytes = parts.headers;
     this.#rawHeaders = parts.rawHeaders;
-    this.body = parts.body;
+    this.body = parts.body ?? NOT_YET;
     this.clientAddress = parts.clientAddress;
     this.receivedAt = parts.receivedAt;
     this.eventId = newId('evt', parts.receivedAt.getTime());
@@ -76,6 +82,10 @@ export class Received implements Omit<GatedRequest, 'path'> {
 
   get size(): number {
     return this.body.length;
+  }
+
+  get hasCome(): boolean {
+    return this.body !== NOT_YET;
   }
 
   get isParsed(): boolean {
@@ -116,37 +126,22 @@ export class Received implements Omit<GatedRequest, 'path'> {
   }
 }
 
-/** A webhook while it is received: what is known of it so far, should it be refused. */
-export interface IncomingRequest extends Omit<ReceivedParts, 'body'> {
-  /** As it was last looked up; null: there is none by this name, or it has not been looked up. */
-  source: SourceRouting | null;
-  /** Null until it has come. */
-  body: Buffer | null;
-  /** Why it was refused, where its sender may not be told. */
-  cause: RefusalCause | null;
-}
-
-export function incomingRequest(
+export function receivedRequest(
   ctx: Koa.Context,
   [, organizationSlug = '', sourceSlug = '', below = '']: RegExpExecArray,
-  headers: HeaderBytes,
-  receivedAt: Date,
-): IncomingRequest {
+): Received {
   const { client }: ApiState = ctx.state;
-  return {
+  return new Received({
     organizationSlug,
     sourceSlug,
     below,
     method: ctx.method,
     queryText: ctx.querystring,
-    headers,
+    headers: receivedHeaders(ctx.req.rawHeaders),
     rawHeaders: ctx.req.rawHeaders,
     clientAddress: client.address,
-    receivedAt,
-    source: null,
-    body: null,
-    cause: null,
-  };
+    receivedAt: new Date(),
+  });
 }
 
 type Addressed = Pick<SourceRouting, 'tokens' | 'allowsPaths'>;
@@ -195,15 +190,8 @@ export async function endingSpan<T>(received: Received, accept: () => Promise<T>
   try {
     return await accept();
   } catch (error) {
-    const { status, code } = failureOf(error);
+    const { status, code = String(status) } = asApiError(error);
     if (status >= 500) received.span?.failed(status, code);
     throw error;
   }
-}
-
-function failureOf(error: unknown): { status: number; code: string } {
-  if (error instanceof ApiError) return { status: error.status, code: error.code ?? String(error.status) };
-  return isTransientDatabaseError(error)
-    ? { status: 503, code: 'UNAVAILABLE' }
-    : { status: 500, code: 'INTERNAL_ERROR' };
 }

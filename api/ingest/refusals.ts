@@ -9,14 +9,14 @@ import { PendingRefusals, shownHeaders } from '../../core/ingest/pending-refusal
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/history/refusals.ts';
-import type { IncomingRequest } from './received.ts';
+import type { Received } from './received.ts';
 import type { IngestIssues } from './ingest-issues.ts';
 import type { SourceRouting } from './routing.ts';
 import { headerTexts } from '../../core/http/header-text.ts';
 import { newId } from '../../core/text/ids.ts';
 import { KEPT_PAYLOAD_BYTES, type Refusal, type RefusalCause, type RefusedWebhook } from '../../core/ingest/refusal.ts';
 import { secretHeaders } from '../../core/verification/index.ts';
-import { ApiError } from '../request/errors.ts';
+import { asApiError } from '../request/errors.ts';
 
 const EVERY_MS = 5000;
 
@@ -26,6 +26,12 @@ export interface RefusalDeps {
   log: Log;
   everyMs?: number;
 }
+
+/** What is known of a webhook when it is refused. */
+export type Refused = Pick<
+  Received,
+  'source' | 'cause' | 'receivedAt' | 'method' | 'clientAddress' | 'headerBytes' | 'body' | 'hasCome' | 'below'
+>;
 
 export class Refusals {
   readonly #deps: RefusalDeps;
@@ -49,10 +55,10 @@ export class Refusals {
   }
 
   /** Notes a webhook that was refused; not one to a source that does not exist: strangers can name any. */
-  note(incoming: IncomingRequest, error: unknown): void {
-    const { source } = incoming;
+  note(refused: Refused, error: unknown): void {
+    const { source } = refused;
     // When it has been answered: how long that takes must not tell a stranger whether there is such a source.
-    if (source !== null) setImmediate(() => this.#add(incoming, source, error));
+    if (source !== null) setImmediate(() => this.#add(refused, source, error));
   }
 
   async close(): Promise<void> {
@@ -63,12 +69,12 @@ export class Refusals {
     this.#drop(this.#pending.counted + this.#pending.takeUncounted());
   }
 
-  #add(incoming: IncomingRequest, source: SourceRouting, error: unknown): void {
+  #add(refused: Refused, source: SourceRouting, error: unknown): void {
     try {
-      const refusal = refusalOf(error, incoming);
-      const describe = () => refusedWebhook(incoming, source, refusal);
-      this.#pending.add(source, refusal, incoming.receivedAt.getTime(), describe);
-      this.#deps.issues.refused(source, refusal, incoming.receivedAt.getTime());
+      const refusal = refusalOf(error, refused);
+      const atMs = refused.receivedAt.getTime();
+      this.#pending.add(source, refusal, atMs, () => refusedWebhook(refused, source, refusal));
+      this.#deps.issues.refused(source, refusal, atMs);
     } catch (reason) {
       // Fire and forget: an unhandled rejection would end the process.
       this.#deps.log.error({ cause: causeOf(reason) }, 'failed to record a refused webhook');
@@ -120,20 +126,14 @@ const BY_CODE: Readonly<Record<string, RefusalCause>> = {
 };
 
 /** @param error what its receipt has ended with */
-export function refusalOf(error: unknown, { cause }: Pick<IncomingRequest, 'cause'>): Refusal {
-  if (error instanceof ApiError) {
-    const { status, code = '', message, limit = null } = error;
-    return { cause: cause ?? BY_CODE[code] ?? 'error', limit, status, message };
-  }
-  // The answers are those of renderErrors (api/request/errors.ts), without the id of the request.
-  return isTransientDatabaseError(error)
-    ? { cause: 'unavailable', limit: null, status: 503, message: 'The database cannot be reached or is overloaded' }
-    : { cause: 'error', limit: null, status: 500, message: 'Something went wrong' };
+export function refusalOf(error: unknown, { cause }: Pick<Received, 'cause'>): Refusal {
+  const { status, code = '', message, limit = null } = asApiError(error);
+  return { cause: cause ?? BY_CODE[code] ?? 'error', limit, status, message };
 }
 
 /** What is kept of a refused webhook. It holds on to nothing large: of the body, the beginning is copied. */
-function refusedWebhook(incoming: IncomingRequest, source: SourceRouting, refusal: Refusal): RefusedWebhook {
-  const { receivedAt, method, clientAddress, body, headers } = incoming;
+function refusedWebhook(refused: Refused, source: SourceRouting, refusal: Refusal): RefusedWebhook {
+  const { receivedAt, method, clientAddress, hasCome, body, headerBytes: headers } = refused;
   return {
     ...refusal,
     id: newId('ref', receivedAt.getTime()),
@@ -142,9 +142,9 @@ function refusedWebhook(incoming: IncomingRequest, source: SourceRouting, refusa
     at: receivedAt,
     method,
     clientAddress,
-    headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(incoming, source) }),
-    payloadSize: body === null ? announcedSize(headers) : body.length,
-    payloadStart: body && Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)),
+    headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(refused, source) }),
+    payloadSize: hasCome ? body.length : announcedSize(headers),
+    payloadStart: hasCome ? Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)) : null,
   };
 }
 
@@ -155,7 +155,7 @@ const signatureHeaders = ({ sender }: SourceRouting): string[] =>
 // Shorter ones were made up, and could be a part of any text.
 const SHORTEST_TOKEN = 16;
 
-function tokensIn({ below }: IncomingRequest, { tokens: { current, previous } }: SourceRouting): string[] {
+function tokensIn({ below }: Refused, { tokens: { current, previous } }: SourceRouting): string[] {
   const [, first = null] = below.split('/');
   const texts = [first, current, previous?.token ?? null];
   return texts.filter((text): text is string => text !== null && text.length >= SHORTEST_TOKEN);

@@ -35,11 +35,7 @@ const COMPILES_PER_SECOND = 5;
 /** For each schema, and for each byte of it: measured. */
 const COMPILE_STEPS = { least: 100_000, perByte: 300 };
 
-export interface RouteMatcher {
-  gateOf: SourceReader['gateOf'];
-  /** @throws ApiError 503 when too much of the organization waits already */
-  decide(source: SourceRouting, received: Received): Decision | Promise<Decision>;
-}
+export type RouteMatcher = ReturnType<typeof createRouteMatcher>;
 
 /** Compiled at its first use. */
 export const gateOf: SourceReader['gateOf'] = ({ schema, filter, ordering }) => {
@@ -47,7 +43,7 @@ export const gateOf: SourceReader['gateOf'] = ({ schema, filter, ordering }) => 
   return schema === null && filter === null && orderKey === null ? null : new Gate({ schema, filter, orderKey });
 };
 
-export function createRouteMatcher(threads: Pick<Threads, 'gates'>): RouteMatcher {
+export function createRouteMatcher(threads: Pick<Threads, 'gates'>) {
   const schemas = new SchemaCache();
   const compiles = new TokenBucket(COMPILES_PER_SECOND, performance.now());
 
@@ -67,7 +63,8 @@ export function createRouteMatcher(threads: Pick<Threads, 'gates'>): RouteMatche
 
   return {
     gateOf,
-    decide(source, received) {
+    /** @throws ApiError 503 when too much of the organization waits already */
+    decide(source: SourceRouting, received: Received): Decision | Promise<Decision> {
       if (!source.isGated) return OPEN;
       return onLoop(source, received) ?? inThread(threads, source, received);
     },

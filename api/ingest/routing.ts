@@ -70,15 +70,7 @@ const ANYBODY = '';
 const MAX_STRANGERS = 1;
 const MAX_STRANGERS_WAITING = 100;
 
-export interface RoutingCache {
-  /** The source as last loaded, or loaded now; null when there was none. May be out of date. */
-  get(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
-  /** The source as of now: the cached copy when its version is still current, else loaded again. */
-  getCurrent(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
-  /** As getCurrent, for someone who sends no webhook. @throws QueueFullError when too many of them are waiting */
-  getForStranger(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
-  forget(organizationSlug: string, sourceSlug: string): void;
-}
+export type RoutingCache = ReturnType<typeof createRoutingCache>;
 
 export interface SourceReader {
   secretBox: SecretBox;
@@ -92,11 +84,7 @@ export interface SourceReader {
  * Makes the cache; concurrent loads of one source share a query.
  * @param maxBytes how much is kept
  */
-export function createRoutingCache(
-  pool: Pool,
-  reader: SourceReader,
-  maxBytes: number = MAX_CACHED_BYTES,
-): RoutingCache {
+export function createRoutingCache(pool: Pool, reader: SourceReader, maxBytes: number = MAX_CACHED_BYTES) {
   const cached = new LRUCache<string, SourceRouting>({ maxSize: maxBytes });
   const found = new LRUCache<string, true>({ max: MAX_NAMES });
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
@@ -153,15 +141,19 @@ export function createRoutingCache(
   }
 
   return {
-    async get(organizationSlug, sourceSlug) {
+    /** The source as last loaded, or loaded now; null when there was none. May be out of date. */
+    async get(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null> {
       const known = cached.get(`${organizationSlug}/${sourceSlug}`);
       if (known !== undefined) return known;
       return missing.has(`${organizationSlug}/${sourceSlug}`) ? null : loadOnce(organizationSlug, sourceSlug);
     },
-    getCurrent: (organizationSlug, sourceSlug) =>
+    /** The source as of now: the cached copy when its version is still current, else loaded again. */
+    getCurrent: (organizationSlug: string, sourceSlug: string) =>
       current(organizationSlug, sourceSlug, limiterOf(organizationSlug, sourceSlug)),
-    getForStranger: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inStrangersTurn),
-    forget(organizationSlug, sourceSlug) {
+    /** As getCurrent, for someone who sends no webhook. @throws QueueFullError when too many of them are waiting */
+    getForStranger: (organizationSlug: string, sourceSlug: string) =>
+      current(organizationSlug, sourceSlug, inStrangersTurn),
+    forget(organizationSlug: string, sourceSlug: string): void {
       cached.delete(`${organizationSlug}/${sourceSlug}`);
     },
   };

@@ -19,7 +19,7 @@ import { KeysAwayError, type PublishedKeys } from '../../core/verification/publi
 import type { ProviderKeys } from '../../outbound/provider-keys.ts';
 import { ApiError, suspended } from '../request/errors.ts';
 import { unavailable } from './answer.ts';
-import { addressProblem, type IncomingRequest, pathBelow, type Received } from './received.ts';
+import { addressProblem, pathBelow, type Received } from './received.ts';
 import type { RoutingCache, SourceRouting } from './routing.ts';
 
 export type Authentication =
@@ -169,7 +169,6 @@ const KEYS_RETRY_SECONDS = 5;
  */
 export async function verifiedSource(
   deps: { routing: RoutingCache; providerKeys: ProviderKeys; baseUrl: () => string },
-  incoming: IncomingRequest,
   received: Received,
 ): Promise<Exclude<Authentication, { kind: 'refused' }>> {
   const { routing, providerKeys, baseUrl } = deps;
@@ -181,10 +180,10 @@ export async function verifiedSource(
   if (outcome.kind === 'accepted') return outcome;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
   const last = current === known ? outcome : await outcomeOf(current);
-  incoming.source = current;
+  received.source = current;
   if (last.kind === 'no-keys') return refuseWithoutKeys(last.error);
   if (last.kind !== 'refused') return last;
-  incoming.cause = last.cause;
+  received.cause = last.cause;
   throw last.error;
 }
 

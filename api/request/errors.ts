@@ -1,6 +1,7 @@
 // Errors as the API answers them: one class to throw (rendered by render-errors.ts).
 import { STATUS_CODES } from 'node:http';
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 
 /** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
 export interface ErrorDetail {
@@ -74,6 +75,14 @@ export function suspended(consequence: string): ApiError {
 /** 503: something this request needs is unavailable; the caller may retry. */
 export function unavailable(what: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
+}
+
+/** Of any error. It says nothing of the inside, nor what to do: its receiver may be none who asked for something. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return isTransientDatabaseError(error)
+    ? new ApiError(503, 'UNAVAILABLE', 'The database cannot be reached or is overloaded')
+    : new ApiError(500, 'INTERNAL_ERROR', 'Something went wrong');
 }
 
 export function errorBody({

@@ -20,12 +20,12 @@ import { startTracing } from '../../telemetry/tracing.ts';
 import { lazyClient } from '../../temporal-config/client.ts';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
-import { watchBacklog } from '../ingest/backlog.ts';
+import { Backlog } from '../ingest/backlog.ts';
 import { acceptHandshakeSecret, Handshakes } from '../ingest/handshakes.ts';
 import { createRouteMatcher } from '../ingest/route-matching.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import { IngestIssues } from '../ingest/ingest-issues.ts';
-import { watchIngestLimits } from '../ingest/ingest-limits.ts';
+import { IngestLimits } from '../ingest/ingest-limits.ts';
 import { Refusals } from '../ingest/refusals.ts';
 import type { ServiceDatabase } from './service-database.ts';
 import { createSignals } from './signals.ts';
@@ -81,8 +81,9 @@ export async function openReceiving(
   { ingestPool, servicePool, slowPool }: Pick<ServiceDatabase, 'ingestPool' | 'servicePool' | 'slowPool'>,
   { sender, threads }: Pick<Outbound, 'sender' | 'threads'>,
 ) {
-  const backlog = await watchBacklog({ pool: slowPool, settings, log });
-  const ingestLimits = await watchIngestLimits({ pool: ingestPool, settings, log });
+  const backlog = new Backlog({ pool: slowPool, settings, log });
+  await backlog.watch();
+  const ingestLimits = new IngestLimits({ pool: ingestPool, settings, log });
   const issueCounts = new CountedIssues({ pool: servicePool, log });
   const issues = new IngestIssues(issueCounts);
   const refusals = new Refusals({ pool: servicePool, issues, log });

@@ -44,7 +44,7 @@ describe('news of the outbox', () => {
     newsOf(async () => {
       const writer = createEventWriter(db.pool);
       expect(await writer.write(await event(fields))).to.deep.equal({ kind: 'stored' });
-      await writer.idle();
+      await writer.end();
     });
 
   it('comes with an event that is routed, and with its replay', async () => {

@@ -1,6 +1,6 @@
 // Refused webhooks as ingest knows them, and as the API shows them.
 import { expect } from 'chai';
-import type { IncomingRequest } from '../../../api/ingest/received.ts';
+import type { Refused } from '../../../api/ingest/refusals.ts';
 import { limitsOf } from '../../../core/fairness/organization-limits.ts';
 import type { Json } from '../api-client.ts';
 import type { EventOwner } from '../database/new-events.ts';
@@ -8,16 +8,10 @@ import type { TestOrganization } from '../service.ts';
 import { until } from '../until.ts';
 
 /** A webhook to a source that verifies nothing. */
-export function arrivalTo({ organizationId, sourceId }: EventOwner): IncomingRequest {
+export function arrivalTo({ organizationId, sourceId }: EventOwner): Refused {
   return {
-    ...{ organizationSlug: 'acme', sourceSlug: 'orders', below: '', method: 'POST', queryText: '' },
-    ...{
-      headers: { 'content-type': 'application/json' },
-      rawHeaders: [],
-      clientAddress: '192.0.2.1',
-      receivedAt: new Date(),
-    },
-    ...{ body: Buffer.from('{}'), cause: null },
+    ...{ below: '', method: 'POST', headerBytes: { 'content-type': 'application/json' }, clientAddress: '192.0.2.1' },
+    ...{ receivedAt: new Date(), body: Buffer.from('{}'), hasCome: true, cause: null },
     source: {
       ...{
         organizationId,
