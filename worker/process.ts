@@ -1,4 +1,5 @@
 // The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown. main.ts starts it.
+import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
 import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { ConfigError, withSecretFiles } from '../core/config/secret-files.ts';
@@ -69,7 +70,7 @@ async function waitFor<T>(what: string, log: Log, connect: () => Promise<T>): Pr
       if (error instanceof ConfigError || performance.now() > until) throw error;
       throttled(log).warn({ cause: causeOf(error) }, `waiting for ${what}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await delay(RETRY_MS);
   }
 }
 

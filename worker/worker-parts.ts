@@ -63,23 +63,14 @@ export interface RelayLink {
 export type WorkerParts = Awaited<ReturnType<typeof buildParts>>;
 
 export async function buildParts(context: WorkerContext, link: RelayLink) {
-  const connected = await connect(context, link);
-  const outbound = openOutbound(context, connected);
-  const limits = createLimits(context, connected, link);
-  limits.concurrency.workers = await liveWorkers(connected.pool, limits.owner);
-  return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected)) };
-}
-
-type Connected = Awaited<ReturnType<typeof connect>>;
-
-async function connect({ settings, tuning, database, temporal, log }: WorkerContext, link: RelayLink) {
+  const { settings, tuning, env, database, temporal, log } = context;
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
   const connected = await connectToTemporal(settings, temporal, { keys, version, log });
-  const { client, workflowBundle, attributes, stop: stopTemporal, common } = connected;
   const pools = openPools(settings, database, log);
+  const { hotPool, pool } = pools;
   const due = await lookAtDue({
-    pool: pools.hotPool,
+    pool: hotPool,
     recoverySeconds: tuning.issueRecoverySeconds,
     onChange: (before, now) => {
       tellSuspensions(log, before.suspended, now.suspended, () => link.relay?.wake());
@@ -87,9 +78,31 @@ async function connect({ settings, tuning, database, temporal, log }: WorkerCont
     },
     log,
   });
-  due.add(recoveries(pools.pool, tuning));
-  const organizations = { areSeveral: () => due.now.severalOrganizations };
-  return { secretBox, client, workflowBundle, attributes, stopTemporal, common, ...pools, due, organizations };
+  due.add(recoveries(pool, tuning));
+  const areSeveral = () => due.now.severalOrganizations;
+
+  const concurrency = new DestinationConcurrency(tuning.maxInFlightPerDestination);
+  const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+  concurrency.workers = await liveWorkers(pool, owner);
+  shareConnections(pool, workerConnections(settings).commands - 1);
+  const workflowPermits = new WorkflowPermits({
+    permits: PERMITS_PER_PROCESSOR * availableParallelism(),
+    alone: () => !areSeveral(),
+  });
+  const issues = new CountedIssues({ pool, log });
+  return {
+    ...{ ...connected, ...pools, ...openOutbound(context, pool, areSeveral) },
+    ...{ secretBox, due, areSeveral, concurrency, owner, workflowPermits, issues },
+    lanes: createLaneChoice({ lane: settings.HOOKYARD_LANE, permits: workflowPermits, log }),
+    results: createResultRecorder(hotPool, log, issues, (id) => link.relay?.isAwaited(id) ?? false),
+    configs: createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings))),
+    retrySlots: createRetrySlots({ pool, slots: ACTIVITY_SLOTS, workflowPermits }),
+    parking: await startParking(
+      { client: connected.client, log },
+      { total: tuning.maxParked, perOrganization: tuning.maxParkedPerOrganization },
+    ),
+    traces: await startTracing({ role: 'worker', version, env, log }),
+  };
 }
 
 function recoveries(pool: Pool, { issueRecoverySeconds }: Tuning): DuePart {
@@ -116,42 +129,17 @@ function tellSuspensions(log: Log, before: ReadonlySet<string>, now: ReadonlySet
 
 function openOutbound(
   { settings, temporal, log, temporalMetrics }: WorkerContext,
-  { pool, organizations }: Pick<Connected, 'pool' | 'organizations'>,
+  pool: Pool,
+  severalOrganizations: () => boolean,
 ) {
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
   own.add(onThisMachine(temporalMetrics?.port ?? 0));
-  const { areSeveral } = organizations;
   const lookUp = createLookUps({ resolve: systemResolve });
-  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations };
   const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
   const budgetOf = transformBudgets(createStandings(pool));
   const threads = createThreads({ threads: settings.HOOKYARD_THREADS, budgetOf, log });
   return { reach, sender, threads };
-}
-
-function createLimits({ settings, tuning, log }: WorkerContext, connected: Connected, link: RelayLink) {
-  const { hotPool, pool, secretBox, organizations } = connected;
-  const concurrency = new DestinationConcurrency(tuning.maxInFlightPerDestination);
-  const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const issues = new CountedIssues({ pool, log });
-  const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
-  const results = createResultRecorder(hotPool, log, issues, isAwaited);
-  const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
-  shareConnections(pool, workerConnections(settings).commands - 1);
-  const workflowPermits = new WorkflowPermits({
-    permits: PERMITS_PER_PROCESSOR * availableParallelism(),
-    alone: () => !organizations.areSeveral(),
-  });
-  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, permits: workflowPermits, log });
-  const retrySlots = createRetrySlots({ pool, slots: ACTIVITY_SLOTS, workflowPermits });
-  return { concurrency, owner, lanes, issues, results, configs, workflowPermits, retrySlots };
-}
-
-async function startWatchers({ tuning, env, log }: WorkerContext, { client }: Connected) {
-  const parked = { total: tuning.maxParked, perOrganization: tuning.maxParkedPerOrganization };
-  const parking = await startParking({ client, log }, parked);
-  const traces = await startTracing({ role: 'worker', version, env, log });
-  return { parking, traces };
 }
 
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -161,11 +149,7 @@ const HOT_LOCK_TIMEOUT_MS = 1000;
 
 // Commands (cancel, replay, housekeeping) are rare and their query plans depend on their filters; they must not queue
 // behind the hot path. Polls for warehouses read much; their pool is opened when there is something to write.
-function openPools(
-  settings: Settings,
-  { url, transactionPooler }: Database,
-  log: Log,
-): { hotPool: Pool; pool: Pool; warehousePool: Pool } {
+function openPools(settings: Settings, { url, transactionPooler }: Database, log: Log) {
   const { hot, commands, warehouses } = workerConnections(settings);
   const common = {
     name: 'hookyard-worker',
@@ -174,12 +158,7 @@ function openPools(
     onError: (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection failed'),
   };
   return {
-    hotPool: createPool(url, {
-      ...common,
-      max: hot,
-      lockTimeoutMs: HOT_LOCK_TIMEOUT_MS,
-      hotPath: true,
-    }),
+    hotPool: createPool(url, { ...common, max: hot, lockTimeoutMs: HOT_LOCK_TIMEOUT_MS, hotPath: true }),
     pool: createPool(url, { ...common, max: commands }),
     warehousePool: createPool(url, { ...common, max: warehouses }),
   };

@@ -18,7 +18,7 @@ import { dueCircuits } from './loops/due-workflows.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { keepDestinationSlots } from './relay/destination-slots.ts';
 import { repairs } from './relay/overdue.ts';
-import { type Relay, startRelay } from './relay/relay.ts';
+import { startRelay } from './relay/relay.ts';
 import { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal/connect.ts';
 import { keepRelease } from './temporal/release.ts';
@@ -70,7 +70,7 @@ export async function runWorker(context: WorkerContext): Promise<RunningWorker> 
 }
 
 async function closeParts(parts: WorkerParts): Promise<void> {
-  await parts.stopTemporal();
+  await parts.stopWatching();
   await parts.parking.stop();
   await parts.results.idle();
   await parts.issues.close();
@@ -88,7 +88,7 @@ const HOUR_MS = 3_600_000;
 
 /** @param link gets the relay */
 function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
-  const { database, log } = context;
+  const { settings, tuning, database, log } = context;
   const { client, common, due, pool, owner, concurrency, lanes } = parts;
   const schedules = keepSchedules(client, common.connection, log);
   const onChange = () => {
@@ -106,25 +106,7 @@ function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: Ac
     log,
   });
   const shards = new Shards({ db: listener.db, name: owner, lane: lanes.current, version, onChange, log });
-  const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
-  link.relay = relay;
-  const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, concurrency, () =>
-    relay.onRoom(),
-  );
-  const ledger = keepLedger({ pool, workers: () => concurrency.workers, log });
-  due.add(dueCircuits({ pool, client, log }));
-  due.add(dueOrdering(pool, parts.issues));
-  return { schedules, shards, relay, slots, ledger, listener };
-}
-
-function relayOf(
-  { settings, tuning, log }: WorkerContext,
-  parts: WorkerParts,
-  activityDeps: ActivityDeps,
-  shards: Shards,
-  hears: () => boolean,
-): Relay {
-  return startRelay({
+  const relay = startRelay({
     ...parts,
     shards,
     repairs,
@@ -135,13 +117,21 @@ function relayOf(
     mostWorkflows: MOST_WORKFLOWS,
     makesAttempt: parts.retrySlots.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
-    suspended: () => [...parts.due.now.suspended],
-    hears,
+    suspended: () => [...due.now.suspended],
+    hears: () => listener.hears(),
     attempt: (request, inOrder) =>
       orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express', inOrder)),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
   });
+  link.relay = relay;
+  const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, concurrency, () =>
+    relay.onRoom(),
+  );
+  const ledger = keepLedger({ pool, workers: () => concurrency.workers, log });
+  due.add(dueCircuits({ pool, client, log }));
+  due.add(dueOrdering(pool, parts.issues));
+  return { schedules, shards, relay, slots, ledger, listener };
 }
 
 const EVERY_MS = 10_000;

@@ -13,13 +13,6 @@ const TIMEOUT_MS = 2000;
 // A beat that is lost in a crash of PostgreSQL is followed by another one; nobody waits for the disk once a second.
 const SET_UP = `set synchronous_commit = off; listen ${CHANNEL}`;
 
-export interface OutboxListener {
-  /** Runs a statement on this connection. @throws when it is away, or does not answer */
-  readonly db: Queryable;
-  hears(): boolean;
-  close(): Promise<void>;
-}
-
 interface OutboxListenerDeps {
   deliveries: () => void;
   /** Called when commits have made something else due: a circuit that has changed, for example. */
@@ -29,7 +22,7 @@ interface OutboxListenerDeps {
 }
 
 /** Failure policy: while it is away, the relay polls, and what becomes due is found at the next look. */
-export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListenerDeps): OutboxListener {
+export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListenerDeps) {
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
   const connection = new KeptConnection(databaseUrl, {
@@ -80,9 +73,10 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
 
   let connecting = connect();
   return {
+    /** Runs a statement on this connection. @throws when it is away, or does not answer */
     db: { query } as Queryable,
     hears: () => connection.isUp,
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(retry);
       await connecting;

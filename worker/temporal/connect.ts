@@ -33,8 +33,8 @@ export async function connectToTemporal(
   const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes, startsEagerly });
   const taskQueue = client.workflowQueue;
   const common: WorkerDeps = { connection, namespace, dataConverter, taskQueue, release, settings, log };
-  const stop = async () => void (await Promise.all([attributes.stop(), apiKey.stop()]));
-  return { client, workflowBundle, attributes, stop, common };
+  const stopWatching = () => Promise.all([attributes.stop(), apiKey.stop()]);
+  return { client, workflowBundle, attributes, stopWatching, common };
 }
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.

@@ -75,15 +75,6 @@ interface KeepReleaseDeps {
   log: Log;
 }
 
-export interface ReleaseState {
-  /** Of this worker; null: none, or not known yet. */
-  own: string | null;
-  /** What Temporal gives workflows to; null: workers without a release, or not known yet. */
-  current: string | null;
-  /** Whether workflows stand still: no worker of the current one asks for them, and this worker does not get them. */
-  isUnserved: boolean;
-}
-
 export type KeptRelease = ReturnType<typeof keepRelease>;
 
 /**
@@ -131,7 +122,12 @@ export function keepRelease(deps: KeepReleaseDeps) {
     },
   });
   return {
-    state: (): ReleaseState => ({ own, current: heard?.current ?? null, isUnserved: isUnserved() }),
+    /**
+     * `own`: of this worker; null: none. `current`: what Temporal gives workflows to; null: workers without a release,
+     * or not known yet. `isUnserved`: workflows stand still, because no worker of the current one asks for them, and
+     * this worker does not get them.
+     */
+    state: () => ({ own, current: heard?.current ?? null, isUnserved: isUnserved() }),
     stop: () => loop.stop(),
   };
 }

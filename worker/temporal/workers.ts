@@ -136,7 +136,7 @@ async function startSideWorker(
 async function startMessages({ settings, temporal, log }: WorkerContext, parts: WorkerParts): Promise<RunningWorker[]> {
   const links = peopleLinks(settings);
   const smtp = smtpOf(settings);
-  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, parts.organizations.areSeveral());
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, parts.areSeveral());
   const stopLink = createStopLink({ secretBox: parts.secretBox, recipientRule: rule }, () => links.apiBase);
   const common = { ...parts, settings, log, smtp, stopLink, recipientRule: rule, ...links };
   if (smtp && links.apiBase !== '') parts.due.add(dueConfirmations({ ...common, smtp, publicUrl: links.apiBase }));
