@@ -24,11 +24,7 @@ const MAX_CACHED = 10_000;
 /** Null when the organization has no such record, or its version is not kept (any more). */
 type LookUp<T> = (organizationId: string, id: string, version: number) => Promise<T | null>;
 
-export interface ConfigCache {
-  destination: LookUp<DestinationConfig>;
-  route: LookUp<RouteConfig>;
-  transform: LookUp<TransformConfig>;
-}
+export type ConfigCache = ReturnType<typeof createConfigCache>;
 
 /**
  * @param isOwnAddress whether a URL is one of this installation
@@ -39,17 +35,17 @@ export function createConfigCache(
   secretBox: SecretBox,
   isOwnAddress: (url: string) => boolean,
   maxRecords: number = MAX_CACHED,
-): ConfigCache {
+) {
   return {
-    destination: byVersion(maxRecords, async (organizationId, id) => {
+    destination: byVersion<DestinationConfig>(maxRecords, async (organizationId, id) => {
       const row = await loadDestination(pool, organizationId, id);
       if (row === null) return null;
       // Of all deliveries to which it adds nothing.
       const itself = isOwnAddress(row.url);
       return { ...openSecrets(row, secretBox), leadsHere: (url) => (url === row.url ? itself : isOwnAddress(url)) };
     }),
-    route: byVersion(maxRecords, (...of) => loadRoute(pool, ...of)),
-    transform: byVersion(maxRecords, (...of) => loadTransform(pool, ...of)),
+    route: byVersion<RouteConfig>(maxRecords, (...of) => loadRoute(pool, ...of)),
+    transform: byVersion<TransformConfig>(maxRecords, (...of) => loadTransform(pool, ...of)),
   };
 }
 

@@ -9,11 +9,7 @@ export interface ParkingLimits {
   perOrganization: number;
 }
 
-export interface Parking {
-  admit(organizationId: string): boolean;
-  /** Resolves when no count is running. */
-  stop(): Promise<void>;
-}
+export type Parking = Awaited<ReturnType<typeof startParking>>;
 
 const WAITING = 'WorkflowType = "delivery" and DeliveryStatus = "failed" and ExecutionStatus = "Running"';
 const COUNT_EVERY_MS = 10_000;
@@ -98,7 +94,7 @@ export async function startParking(
   { client, log }: { client: InstallationClient; log: Log },
   { total: mostInAll, perOrganization }: ParkingLimits,
   countEveryMs = COUNT_EVERY_MS,
-): Promise<Parking> {
+) {
   const unseenMs = UNSEEN_COUNTS * countEveryMs;
   const total = new Estimate(unseenMs);
   const organizations = new Map<string, Estimate>();
@@ -161,7 +157,7 @@ export async function startParking(
   const timer = setInterval(countWhenDue, LEAST_PAUSE_MS).unref();
 
   return {
-    admit(organizationId) {
+    admit(organizationId: string): boolean {
       if (client.attributes.missing) return false;
       asked = true;
       const ofOrganization = organizations.get(organizationId) ?? new Estimate(unseenMs);
@@ -174,7 +170,8 @@ export async function startParking(
       } else refused += 1;
       return admitted;
     },
-    async stop() {
+    /** Resolves when no count is running. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await counting;
     },

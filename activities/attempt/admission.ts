@@ -9,12 +9,11 @@ import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';
-import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { AttemptDeps } from './index.ts';
-import { awaitSlot, type Permit, waitForResumption } from './rate-and-concurrency.ts';
+import { awaitSlot, type Permit, postpone, waitForResumption } from './rate-and-concurrency.ts';
 import {
   CLOSED,
   DESTINATION_DELETED,
@@ -102,16 +101,15 @@ export async function admit(
   return { ...required, context, body };
 }
 
-/** The delivery waits outside of this process, where it holds no slot that others need. It is no failed attempt. */
 async function awaitPayloadMemory(
   { pool, log }: AttemptDeps,
   { organizationId, deliveryId, eventId, payloadSize }: AttemptContext,
   lane: Lane,
 ): Promise<AttemptOutcome> {
-  await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
+  const outcome = await postpone(pool, deliveryId, PAYLOAD_MEMORY_MS, 'slots', lane === 'workflow');
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
   log.info(facts, 'attempt postponed: no memory for the payload');
-  return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'slots' };
+  return outcome;
 }
 
 /**
@@ -132,10 +130,7 @@ export async function awaitOpening(
     () => false,
   );
   if (await isBlocked(deps.pool, context)) return RELOAD;
-  if (!isKnown) {
-    await postponeDelivery(deps.pool, context.deliveryId, OPENING_PAUSE_MS, lane === 'workflow');
-    return { status: 'deferred', waitMs: OPENING_PAUSE_MS, for: 'circuit' };
-  }
+  if (!isKnown) return postpone(deps.pool, context.deliveryId, OPENING_PAUSE_MS, 'circuit', lane === 'workflow');
   deps.pendingOpenings.forget(route.id);
   return null;
 }

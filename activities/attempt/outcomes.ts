@@ -1,12 +1,12 @@
 // How attempts end when they do not end with a recorded answer: the outcome is read from the record, recorded later
 // from its summary, or the delivery ends without being sent.
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
-import { type DescribedError, type ErrorSummary, openError, ownWords } from '../../core/text/error-summary.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptDeps } from './index.ts';
 import { offerFailover, orderKeyFor, routeOf } from './route.ts';
-import type { AttemptResult } from '../../db/hot-path/record-results.ts';
+import { type AttemptResult, NOT_CAPTURED } from '../../db/hot-path/record-results.ts';
 import type { AttemptOutcome, AttemptRequest, RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -63,14 +63,19 @@ export async function recordAttempt(
     startedAt: new Date(made.startedAt),
     completedAt: new Date(made.completedAt),
     retryInMs: waitMs,
-    requestHeaders: {},
-    responseHeaders: null,
-    responseBody: null,
+    ...NOT_CAPTURED,
     exchange: null,
   });
   await inTime(recorded);
-  const now = await deps.contexts.submit(reference);
-  return now ? recordedOutcome(now) : CLOSED;
+  return outcomeOnRecord(deps, reference);
+}
+
+export async function outcomeOnRecord(
+  { contexts }: Pick<AttemptDeps, 'contexts'>,
+  request: AttemptRequest,
+): Promise<RecordedOutcome> {
+  const context = await contexts.submit(request);
+  return context ? recordedOutcome(context) : CLOSED;
 }
 
 /** The part of a result that a workflow may keep: no captured data, and no text that may hold content of a webhook. */
@@ -144,8 +149,6 @@ export async function endWithoutAttempt(
   return ending === 'failed' ? { status: 'failed', statusCode: null, error: summary } : CLOSED;
 }
 
-type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: ErrorSummary | null };
-
 /**
  * Runs a step of one delivery's attempt, or ends the delivery when PostgreSQL refuses a value of it: repeated for ever,
  * as other errors of our own infrastructure are, it would hold its slot.
@@ -156,14 +159,14 @@ export async function orEnd<Outcome>(
   { pool, contexts, log }: Pick<AttemptDeps, 'pool' | 'contexts' | 'log'>,
   request: AttemptRequest,
   step: () => Promise<Outcome>,
-): Promise<Outcome | Ended> {
+): Promise<Outcome | RecordedOutcome> {
   try {
     return await step();
   } catch (error) {
     if (!isRefusedValue(error)) throw error;
     const { deliveryId, eventId, attempt } = request;
     const context = await contexts.submit(request);
-    if (!context) return { status: 'closed', statusCode: null, error: null };
+    if (!context) return CLOSED;
     const reason = ownWords`Attempt ${attempt} was aborted: ${refusalOf(error)}`;
     const { organizationId, statusCode } = context;
     await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });

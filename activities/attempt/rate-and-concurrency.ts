@@ -24,6 +24,23 @@ const LOOK_AGAIN_MS = 30_000;
 const FORGOTTEN_MS = 6 * 3_600_000;
 export const QUEUED = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true } as const satisfies AttemptOutcome;
 
+type WaitsFor = Extract<AttemptOutcome, { status: 'deferred' }>['for'];
+
+/**
+ * The delivery waits outside of this process, where it holds no slot that others need. It is no failed attempt.
+ * @param isLeftToWorkflow as `postponeDelivery` has it
+ */
+export async function postpone(
+  pool: Pool,
+  deliveryId: string,
+  waitMs: number,
+  waitsFor: WaitsFor,
+  isLeftToWorkflow: boolean = false,
+): Promise<AttemptOutcome> {
+  await postponeDelivery(pool, deliveryId, waitMs, isLeftToWorkflow);
+  return { status: 'deferred', waitMs, for: waitsFor };
+}
+
 /**
  * Applies the rate limit of the destination: in any minute, all workers together send at most `rateLimitPerMinute` + 1
  * requests, first attempts, retries and replays included.
@@ -119,19 +136,14 @@ export class Permit {
     if (hasPermit(deliveryId)) return null;
     concurrency.setMaximum(id, maxConcurrency);
     if (!concurrency.tryAcquire(id)) {
-      if (this.#request.queued) return this.#comeBack(deliveryId);
+      // If it stayed in the outbox, the relay that has signalled it would keep a slot although nothing is under way.
+      if (this.#request.queued) return postpone(pool, deliveryId, PERMIT_AGAIN_MS, 'destination');
       if (await queueForTurn(pool, deliveryId)) return { ...QUEUED, for: 'destination' };
       // It has ended: finding that out takes no time.
       concurrency.acquire(id);
     }
     this.#destinationId = id;
     return null;
-  }
-
-  /** If it stayed in the outbox, the relay that has signalled it would keep a slot although nothing is under way. */
-  async #comeBack(deliveryId: string): Promise<AttemptOutcome> {
-    await postponeDelivery(this.#deps.pool, deliveryId, PERMIT_AGAIN_MS);
-    return { status: 'deferred', waitMs: PERMIT_AGAIN_MS, for: 'destination' };
   }
 
   leave(): void {
@@ -155,10 +167,7 @@ export async function waitForResumption(
   { deliveryId }: AttemptContext,
   lane: Lane,
 ): Promise<AttemptOutcome> {
-  if (lane === 'workflow') {
-    await queueForTurn(pool, deliveryId);
-    return { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true, for: 'resumption' };
-  }
-  await postponeDelivery(pool, deliveryId, LOOK_AGAIN_MS);
-  return { status: 'deferred', waitMs: LOOK_AGAIN_MS, for: 'resumption' };
+  if (lane === 'express') return postpone(pool, deliveryId, LOOK_AGAIN_MS, 'resumption');
+  await queueForTurn(pool, deliveryId);
+  return { ...QUEUED, for: 'resumption' };
 }

@@ -7,7 +7,7 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import { verdictOf, type Verdict } from '../../core/delivery/verdict.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
-import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
+import type { AttemptResult } from '../../db/hot-path/record-results.ts';
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
@@ -16,7 +16,7 @@ import { holdOf, offerFailover, orderKeyFor } from './route.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
 import { RELOAD } from './admission.ts';
 import type { AttemptDeps } from './index.ts';
-import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './outcomes.ts';
+import { outcomeOnRecord, unrecordedOutcome, within } from './outcomes.ts';
 import type { RecordedResult, Recording } from './results.ts';
 import { endedAttempt, type SentAttempt } from './send.ts';
 
@@ -27,12 +27,6 @@ interface MadeAttempt extends SentAttempt {
   outbound: OutboundRequest;
   /** Null: it is not recorded as a span. */
   span: AttemptSpan | null;
-}
-
-interface Judged extends MadeAttempt {
-  verdict: Verdict;
-  /** Null: the delivery stays with its destination. */
-  failover: FailoverOffer | null;
 }
 
 /**
@@ -65,9 +59,9 @@ export async function record(
   made: MadeAttempt,
   inOrder: OrderedAttempt | undefined,
 ): Promise<AttemptOutcome> {
-  const judged = judgeAttempt(made, request);
-  const { context, sent, verdict } = judged;
-  judged.span?.end(endedAttempt(sent, verdict, judged.tookMs));
+  const { context, route, sent, completedAt } = made;
+  const verdict = verdictOf(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());
+  made.span?.end(endedAttempt(sent, verdict, made.tookMs));
   countAttempt(sent, verdict.status, request.attempt);
   if (inOrder) {
     const isAccepted = verdict.status === 'delivered';
@@ -77,35 +71,32 @@ export async function record(
     }
     await inOrder.turnToRecord(isAccepted);
   }
-  const recording = submit(deps, request, lane, judged);
+  const recording = submit(deps, made, resultOf(made, request, lane, verdict));
   // Only now, when this process knows whether the circuit opens: it lets the next delivery to this destination start.
   deps.onAnswered(context.deliveryId);
   const recorded = await awaitRecord(deps, request, lane, recording);
   const failedOver = 'failedOver' in recorded && recorded.failedOver;
-  logAttempt(deps.log, context, request, sent, failedOver ? 'failed_over' : verdict.status);
+  logAttempt(deps.log, made, recording.result, failedOver ? 'failed_over' : verdict.status);
   if ('status' in recorded) return recorded;
-  return recorded.changed ? outcomeOf(judged, recorded) : onRecord(deps, request);
+  // Otherwise it was ended meanwhile, or recorded before: when the database committed the result but its answer was
+  // lost, so the statement was repeated. Then the delivery is open, and has to be continued.
+  return recorded.changed ? outcomeOf(context, recording.result, recorded) : outcomeOnRecord(deps, request);
 }
 
-function judgeAttempt(made: MadeAttempt, { attempt, retryDelay }: AttemptRequest): Judged {
-  const { context, route, sent, completedAt } = made;
-  const verdict = verdictOf(sent, route?.expectedResponse ?? null, retryDelay, completedAt.getTime());
-  const failover =
-    route === null || verdict.status === 'delivered'
-      ? null
-      : offerFailover(route, context, { attempt, exhausted: verdict.status === 'failed', error: verdict.error });
-  return { ...made, verdict, failover };
-}
-
-function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judged: Judged): Recording {
-  const { context, route, outbound, sent, startedAt, completedAt, verdict, failover } = judged;
-  const recording = deps.results.record(context.organizationId, {
+function resultOf(made: MadeAttempt, request: AttemptRequest, lane: Lane, verdict: Verdict): AttemptResult {
+  const { context, destination, route, outbound, sent, startedAt, completedAt } = made;
+  const { attempt } = request;
+  const failed = { attempt, exhausted: verdict.status === 'failed' };
+  return {
     deliveryId: context.deliveryId,
     eventId: context.eventId,
     attemptNumber: attempt,
     deliveryStatus: verdict.status,
     lane,
-    failover,
+    failover:
+      route === null || verdict.status === 'delivered'
+        ? null
+        : offerFailover(route, context, { ...failed, error: verdict.error }),
     orderKey: orderKeyFor(context),
     holdSeconds: holdOf(route, context, verdict),
     error: verdict.error,
@@ -113,27 +104,27 @@ function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judg
     completedAt,
     retryInMs: verdict.status === 'retrying' ? verdict.waitMs : null,
     requestHeaders: outbound.maskedHeaders,
-    exchange: sent.exchange && { ...sent.exchange, destinationVersion: judged.destination.version },
+    exchange: sent.exchange && { ...sent.exchange, destinationVersion: destination.version },
     ...answerFacts(sent),
-  });
+  };
+}
+
+function submit(deps: AttemptDeps, { context, route }: MadeAttempt, result: AttemptResult): Recording {
+  const recording = deps.results.record(context.organizationId, result);
   if (route && context.inCircuit) {
-    if (verdict.status === 'delivered') deps.pendingOpenings.forget(route.id);
+    if (result.deliveryStatus === 'delivered') deps.pendingOpenings.forget(route.id);
     else deps.pendingOpenings.failed(route.id, recording.recorded);
   }
   return recording;
 }
 
-function outcomeOf({ context, sent, verdict, failover }: Judged, recorded: RecordedResult): AttemptOutcome {
-  const facts = {
-    statusCode: sent.kind === 'response' ? sent.statusCode : null,
-    error: verdict.error?.summary ?? null,
-  };
+function outcomeOf({ inCircuit }: AttemptContext, result: AttemptResult, recorded: RecordedResult): AttemptOutcome {
+  const { deliveryStatus, failover, statusCode, retryInMs } = result;
+  const facts = { statusCode, error: result.error?.summary ?? null };
   if (failover && recorded.failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
+  if (deliveryStatus !== 'retrying') return { status: deliveryStatus, ...facts };
   // With the circuit open there is no retry to wait for: the next step decides where the delivery goes instead.
-  if (verdict.status === 'retrying') {
-    return { status: 'retrying', ...facts, waitMs: recorded.blocked && context.inCircuit ? 0 : verdict.waitMs };
-  }
-  return { status: verdict.status, ...facts };
+  return { status: 'retrying', ...facts, waitMs: recorded.blocked && inCircuit ? 0 : (retryInMs ?? 0) };
 }
 
 /**
@@ -159,16 +150,6 @@ async function awaitRecord(
   }
 }
 
-/**
- * The recorded outcome when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded
- * before. The latter happens when the database committed the result but its answer was lost, so the statement was
- * repeated; then the delivery is open, and has to be continued.
- */
-async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
-  const context = await deps.contexts.submit(request);
-  return context ? recordedOutcome(context) : CLOSED;
-}
-
 function answerFacts(sent: SendResult) {
   if (sent.kind === 'error') {
     const { latency, code: errorCode } = sent;
@@ -183,23 +164,11 @@ function answerFacts(sent: SendResult) {
   };
 }
 
-function logAttempt(
-  log: Log,
-  context: AttemptContext,
-  request: AttemptRequest,
-  sent: SendResult,
-  status: string,
-): void {
-  const line = {
-    deliveryId: context.deliveryId,
-    eventId: context.eventId,
-    destinationId: context.destinationId,
-    attempt: request.attempt,
-    status,
-    statusCode: sent.kind === 'response' ? sent.statusCode : null,
-    latency: sent.latency,
-    ...(sent.kind === 'error' && { error: sent.summary }),
-  };
+function logAttempt(log: Log, { context, sent }: MadeAttempt, result: AttemptResult, status: string): void {
+  const { deliveryId, eventId, attemptNumber: attempt, statusCode, latency } = result;
+  const { destinationId } = context;
+  const error = sent.kind === 'error' && { error: sent.summary };
+  const line = { deliveryId, eventId, destinationId, attempt, status, statusCode, latency, ...error };
   if (status === 'delivered') log.info(line, 'attempt');
   else log.warn(line, 'attempt');
 }

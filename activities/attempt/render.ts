@@ -4,7 +4,6 @@
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
-import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import {
   buildOutboundRequest,
@@ -20,6 +19,7 @@ import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
 import type { AttemptDeps } from './index.ts';
 import { endWithoutAttempt } from './outcomes.ts';
+import { postpone } from './rate-and-concurrency.ts';
 
 /**
  * @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would
@@ -41,16 +41,15 @@ export async function renderContent(
   }
 }
 
-/** The delivery waits outside of this process, where it holds no slot that others need. It is no failed attempt. */
 async function awaitTurn(
   { pool, log }: AttemptDeps,
   { organizationId, deliveryId, eventId }: AttemptContext,
   lane: Lane,
   { waitMs, message: reason }: NoTurnError,
 ): Promise<AttemptOutcome> {
-  await postponeDelivery(pool, deliveryId, waitMs, lane === 'workflow');
+  const outcome = await postpone(pool, deliveryId, waitMs, 'transforms', lane === 'workflow');
   log.info({ organizationId, deliveryId, eventId, waitMs, reason }, 'attempt postponed: no capacity for the transform');
-  return { status: 'deferred', waitMs, for: 'transforms' };
+  return outcome;
 }
 
 /**
@@ -112,13 +111,15 @@ const CAUSES: Record<TransformFailure | 'deleted', string> = {
   deleted: 'DELETED',
 };
 
+const TRANSFORM_NOT_KEPT: DescribedError = openError(
+  ownWords`The transform was changed or deleted, and the version that the delivery uses is no longer available`,
+);
+
 interface TransformDeps {
   configs: Pick<ConfigCache, 'transform'>;
   threads: Pick<Threads, 'runTransform'>;
   issues: IssueSink;
 }
-
-type Problem = { problem: DescribedError; reason: TransformFailure | 'deleted' };
 
 /**
  * Runs the transform of the delivery's route on the event.
@@ -133,28 +134,19 @@ export async function applyTransform(
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: DescribedError }> {
   if (route === null || route.transformId === null) return received;
-  const content = await transformed(deps, context, route.transformId, received);
-  const { organizationId, routeId, eventId, deliveryId } = context;
+  const { organizationId, routeId, eventId, deliveryId, transformVersion } = context;
+  const transform =
+    transformVersion === null
+      ? null
+      : await deps.configs.transform(organizationId, route.transformId, transformVersion);
+  const content =
+    transform === null
+      ? ({ problem: TRANSFORM_NOT_KEPT, reason: 'deleted' } as const)
+      : await transformContent(deps.threads, transform, context, received, organizationId);
   const subject = issueSubjects.transform(organizationId, routeId);
   if ('problem' in content) {
     const cause = CAUSES[content.reason];
     deps.issues.failed(subject, { cause, at: Date.now(), isFinal: true, eventId, deliveryId });
   } else deps.issues.worked(subject);
   return content;
-}
-
-async function transformed(
-  deps: TransformDeps,
-  context: AttemptContext,
-  transformId: string,
-  received: EventContent & { sourceSlug: string },
-): Promise<EventContent | Problem> {
-  const { organizationId, transformVersion } = context;
-  const transform =
-    transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
-  if (transform === null) {
-    const gone = ownWords`The transform was changed or deleted, and the version that the delivery uses is no longer available`;
-    return { problem: openError(gone), reason: 'deleted' };
-  }
-  return transformContent(deps.threads, transform, context, received, organizationId);
 }

@@ -15,7 +15,12 @@ import {
   isWriteConflict,
 } from '../../db/connections/database-errors.ts';
 import { type AttemptContext, loadAttempts, loadPayload } from '../../db/hot-path/load-attempts.ts';
-import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
+import {
+  type AttemptResult,
+  type ChangedDelivery,
+  NOT_CAPTURED,
+  recordResults,
+} from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { countInIssues, countRecorded } from './counts.ts';
 import type { AttemptRequest } from '../types.ts';
@@ -50,16 +55,13 @@ export class ResultsFullError extends Error {
   }
 }
 
-export interface ContextLoader extends Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'> {
-  /** Loads a payload that is apart, in turns by organization; null: it was removed by the retention. */
-  loadBody(context: AttemptContext): Promise<Buffer | null>;
-}
+export type ContextLoader = ReturnType<typeof createContextLoader>;
 
 /**
  * Loads the inputs of attempts, one statement per group; if PostgreSQL refuses a value, each one alone. Large payloads
  * are left out: only an attempt that may be made needs them, and it takes memory for them first.
  */
-export function createContextLoader(pool: Pool): ContextLoader {
+export function createContextLoader(pool: Pool) {
   const loader = (maxItems: number) =>
     new Batcher({
       async run(requests: AttemptRequest[]) {
@@ -81,13 +83,14 @@ export function createContextLoader(pool: Pool): ContextLoader {
     ownerOf: ({ organizationId }) => organizationId,
   });
   return {
-    async submit(request) {
+    submit(request: AttemptRequest): Promise<AttemptContext | undefined> {
       return together.submit(request).catch((error: unknown) => {
         if (!isRefusedValue(error)) throw error;
         return alone.submit(request);
       });
     },
-    loadBody: (context) => large.submit(context),
+    /** Loads a payload that is apart, in turns by organization; null: it was removed by the retention. */
+    loadBody: (context: AttemptContext): Promise<Buffer | null> => large.submit(context),
   };
 }
 
@@ -103,19 +106,7 @@ export interface Recording {
   recorded: Promise<RecordedResult>;
 }
 
-export interface ResultRecorder {
-  /**
-   * Records a result, one statement and one commit with others. While the database is away, full or read-only it is
-   * kept here and tried again, for as long as this process lives: the destination has the event. The recording is
-   * rejected when the database refuses this one result for what it holds.
-   */
-  record(organizationId: string, result: AttemptResult): Recording;
-  underWay(deliveryId: string): Recording | undefined;
-  /** Whether new attempts must stop, because too many results are unrecorded. */
-  isFull(): boolean;
-  /** Waits until everything is recorded, for two seconds at most; results that are unrecorded then are lost. */
-  idle(): Promise<void>;
-}
+export type ResultRecorder = ReturnType<typeof createResultRecorder>;
 
 /** @param isAwaited whether others wait for this delivery to be recorded, before they can start */
 export function createResultRecorder(
@@ -123,7 +114,7 @@ export function createResultRecorder(
   log: Log,
   issues: IssueSink,
   isAwaited: (deliveryId: string) => boolean = () => false,
-): ResultRecorder {
+) {
   const deps = { pool, log, issues, lateCounts: limitConcurrency(1) };
   const recorder = (options: Partial<BatcherOptions<OwnedResult, GroupResult>>) =>
     new Batcher({
@@ -195,7 +186,12 @@ export function createResultRecorder(
   }
 
   return {
-    record(organizationId, result) {
+    /**
+     * Records a result, one statement and one commit with others. While the database is away, full or read-only it is
+     * kept here and tried again, for as long as this process lives: the destination has the event. The recording is
+     * rejected when the database refuses this one result for what it holds.
+     */
+    record(organizationId: string, result: AttemptResult): Recording {
       const { deliveryId } = result;
       const recorded = untilRecorded({ organizationId, result }).finally(() => {
         if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
@@ -208,9 +204,11 @@ export function createResultRecorder(
       underWay.set(deliveryId, recording);
       return recording;
     },
-    underWay: (deliveryId) => underWay.get(deliveryId),
+    underWay: (deliveryId: string) => underWay.get(deliveryId),
+    /** Whether new attempts must stop, because too many results are unrecorded. */
     isFull: () => kept >= MAX_KEPT,
-    async idle() {
+    /** Waits until everything is recorded, for two seconds at most; results that are unrecorded then are lost. */
+    async idle(): Promise<void> {
       const recordings = [...underWay.values()].map(({ recorded }) => recorded);
       await Promise.race([Promise.allSettled(recordings), pause(LAST_TRIES_MS)]);
       if (underWay.size > 0) log.error({ results: underWay.size }, 'failed to record attempt results');
@@ -267,11 +265,8 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Gr
       { deliveryIds, cause: causeOf(error) },
       'recording an attempt without its captured headers and body',
     );
-    const bare = { requestHeaders: {}, responseHeaders: null, responseBody: null };
-    return recordGroup(
-      deps,
-      owned.map(({ organizationId, result }) => ({ organizationId, result: { ...result, ...bare } })),
-    );
+    const bare = owned.map((each) => ({ ...each, result: { ...each.result, ...NOT_CAPTURED } }));
+    return recordGroup(deps, bare);
   }
 }
 

@@ -12,10 +12,9 @@ import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import type { WorkflowPermits } from '../../core/fairness/workflow-permits.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { QUEUED } from './rate-and-concurrency.ts';
+import { postpone, QUEUED } from './rate-and-concurrency.ts';
 
 // The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows
 // only its own slots.
@@ -71,10 +70,7 @@ export function createRetrySlots({ pool, slots, workflowPermits }: RetrySlotsDep
       if (underWay(request) !== undefined) return once(request, attempt);
       let leave = take(organizationId, request);
       if (leave === null) {
-        if (request.queued) {
-          await actingFor(organizationId, () => postponeDelivery(pool, deliveryId, COME_BACK_MS));
-          return { status: 'deferred', waitMs: COME_BACK_MS, for: 'slots' };
-        }
+        if (request.queued) return actingFor(organizationId, () => postpone(pool, deliveryId, COME_BACK_MS, 'slots'));
         if (await actingFor(organizationId, () => queueForTurn(pool, deliveryId))) return QUEUED;
         // It has ended: finding that out takes no time.
         leave = queue.enter(organizationId);

@@ -9,7 +9,7 @@ import { isTransientDatabaseError, refusalOf } from '../../db/connections/databa
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { currentRoutes, routeKey } from '../../db/hot-path/attempt-config.ts';
 import { destinationsBefore } from '../../db/hot-path/load-attempts.ts';
-import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
+import { type AttemptResult, NOT_CAPTURED, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
 import { type OpenMember, openMembers, recordWritten } from '../../db/warehouse/members.ts';
 import { countRecorded, countWritten } from '../attempt/counts.ts';
@@ -124,9 +124,7 @@ async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember
       statusCode: null,
       error,
       retryInMs: null,
-      requestHeaders: {},
-      responseHeaders: null,
-      responseBody: null,
+      ...NOT_CAPTURED,
       exchange: null,
       lane: 'workflow',
       failover: rule ? offerFailover(rule, from, { attempt: 1, exhausted: true, error }) : null,

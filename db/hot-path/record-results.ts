@@ -123,6 +123,9 @@ export interface AttemptResult {
   holdSeconds?: number | null;
 }
 
+/** Of what went over the network. */
+export const NOT_CAPTURED = { requestHeaders: {}, responseHeaders: null, responseBody: null };
+
 export interface FailoverOffer {
   organizationId: string;
   candidates: string[];
