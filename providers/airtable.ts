@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import { NO_CONTENT, type Provider } from './provider.ts';
+import { hmacOf, NO_CONTENT, type Provider } from './provider.ts';
 
 export const airtable: Provider = {
   name: 'airtable',

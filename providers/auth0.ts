@@ -13,7 +13,6 @@ export const auth0: Provider = {
   secret: { is: "the stream's authorization token, as entered in Auth0" },
   eventType: { payload: 'data.type' },
   eventId: { payload: 'log_id' },
-  dedup: { jsonPath: '$.log_id' },
   instructions:
     'Go to Monitoring › Streams › Create Stream › Custom Webhook. Enter the ingest URL as the payload URL and the secret as the authorization token, and select JSON Object as the content format so that each webhook contains one event. Auth0 does not sign webhooks: the token verifies the sender, but not the content.',
   samples: [

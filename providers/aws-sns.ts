@@ -8,7 +8,6 @@ export const awsSns: Provider = {
   secret: { is: "the topic's ARN (arn:aws:sns:...)", shortest: 1 },
   eventType: { header: 'x-amz-sns-message-type' },
   eventId: { payload: 'MessageId' },
-  dedup: { jsonPath: '$.MessageId' },
   handshakes: [{ kind: 'subscription' }],
   instructions:
     "Create a subscription for the topic with the HTTPS protocol, the ingest URL as the endpoint, and raw message delivery turned off. SNS then requests confirmation: open the URL in the source's lastHandshake, or set verificationConfig.confirmSubscriptions before you subscribe so that Hookyard confirms automatically.",

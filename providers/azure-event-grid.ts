@@ -25,6 +25,7 @@ export const azureEventGrid: Provider = {
   secret: { is: 'a token that you choose' },
   eventType: { payload: '0.eventType' },
   eventId: { payload: '0.id' },
+  dedup: null,
   handshakes: [{ kind: 'validation-code' }, { kind: 'abuse-protection' }],
   instructions:
     'Create a webhook subscription. As the endpoint, enter the ingest URL followed by ?token= and the token. Hookyard responds to validation requests for both Event Grid events and CloudEvents.',

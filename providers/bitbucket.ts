@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event: string, body: object): Sample => ({
   event,
@@ -15,7 +14,6 @@ export const bitbucket: Provider = {
   secret: { is: 'the webhook secret' },
   eventType: { header: 'X-Event-Key' },
   eventId: { header: 'X-Request-UUID' },
-  dedup: { header: 'X-Request-UUID' },
   instructions: 'Go to Repository settings › Webhooks › Add webhook. Enter the ingest URL and the secret.',
   samples: [
     sample('repo:push', { push: { changes: [] } }),

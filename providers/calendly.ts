@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event: string, payload: object): Sample => ({
   event,
@@ -17,8 +16,8 @@ export const calendly: Provider = {
   docs: 'https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures',
   verification: hmacOf({
     header: 'Calendly-Webhook-Signature',
-    named: { separator: ',', signature: 'v1', timestamp: 't' },
-    timestamp: { unit: 's', toleranceSeconds: 300 },
+    signaturePart: 'v1',
+    timestampPart: 't',
     template: '{timestamp}.{body}',
   }),
   secret: { is: "the webhook subscription's signing key" },

@@ -8,7 +8,6 @@ export const chargebee: Provider = {
   secret: { is: 'user:password, as entered in Chargebee' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   instructions:
     'Go to Settings › Configure Chargebee › Webhooks. Enter the ingest URL and protect it with basic authentication.',
   samples: [

@@ -21,7 +21,6 @@ export const clerk: Provider = {
   secret: { is: 'the signing secret (whsec_...)' },
   eventType: { payload: 'type' },
   eventId: { header: 'svix-id' },
-  dedup: { header: 'svix-id' },
   instructions: 'Go to Dashboard › Webhooks › Add Endpoint. Enter the ingest URL, then copy the signing secret.',
   samples: [
     sample('user.created', USER),

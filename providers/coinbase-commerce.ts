@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (id: number, type: string, code: string): Sample => ({
   event: type,
@@ -25,7 +24,6 @@ export const coinbaseCommerce: Provider = {
   secret: { is: 'the webhook shared secret' },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event.id' },
-  dedup: { jsonPath: '$.event.id' },
   instructions:
     'Go to Settings › Notifications › Webhook subscriptions. Add the ingest URL, then reveal the shared secret.',
   samples: [sample(1, 'charge:confirmed', '66BEOV2A'), sample(2, 'charge:failed', '66BEOV2B')],

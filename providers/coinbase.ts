@@ -9,7 +9,6 @@ export const coinbase: Provider = {
   // In the headers: not all of its payloads have them.
   eventType: { header: 'X-Event-Type' },
   eventId: { header: 'X-Event-Id' },
-  dedup: { header: 'X-Event-Id' },
   instructions:
     "Create the source with any secret. Then create a webhook subscription in the portal or with the API, with the ingest URL as the target URL, and set the subscription's secret as the source's secret. For Coinbase Commerce webhooks, choose coinbase-commerce.",
   samples: [

@@ -8,7 +8,6 @@ export const datadog: Provider = {
   secret: { is: 'a token that you choose' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   instructions:
     'Go to Integrations › Webhooks › New. Enter the ingest URL, and enter {"Authorization": "Bearer <token>"} as the custom headers. Datadog does not sign webhooks.',
   samples: [

@@ -19,7 +19,7 @@ export const discord: Provider = {
     algorithm: 'ed25519',
     encoding: 'hex',
     header: 'X-Signature-Ed25519',
-    timestamp: { header: 'X-Signature-Timestamp', unit: 's', toleranceSeconds: 300 },
+    timestampHeader: 'X-Signature-Timestamp',
     signed: ['timestamp', 'body'],
   },
   secret: { is: "the application's public key" },

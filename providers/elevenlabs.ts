@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf, type Provider } from './provider.ts';
 
 export const elevenlabs: Provider = {
   name: 'elevenlabs',
@@ -7,8 +6,9 @@ export const elevenlabs: Provider = {
   docs: 'https://elevenlabs.io/docs/overview/administration/webhooks',
   verification: hmacOf({
     header: 'ElevenLabs-Signature',
-    named: { separator: ',', signature: 'v0', timestamp: 't' },
-    timestamp: { unit: 's', toleranceSeconds: 1800 },
+    signaturePart: 'v0',
+    timestampPart: 't',
+    toleranceSeconds: 1800,
     template: '{timestamp}.{body}',
   }),
   secret: { is: 'the webhook secret' },

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const OCTOCAT = { login: 'octocat', id: 583231, type: 'User', site_admin: false };
 const REPOSITORY = {
@@ -42,7 +41,6 @@ export const github: Provider = {
   secret: { is: 'the webhook secret' },
   eventType: { header: 'X-GitHub-Event' },
   eventId: { header: 'X-GitHub-Delivery' },
-  dedup: { header: 'X-GitHub-Delivery' },
   instructions:
     'Go to Settings › Webhooks › Add webhook. Enter the ingest URL as the payload URL, select application/json as the content type, and enter the secret.',
   samples: [

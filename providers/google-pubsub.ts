@@ -20,7 +20,6 @@ export const googlePubsub: Provider = {
     shortest: 1,
   },
   eventId: { payload: 'message.messageId' },
-  dedup: { jsonPath: '$.message.messageId' },
   instructions:
     'Create a push subscription with authentication enabled. Enter the ingest URL as the endpoint, select the service account, and leave the audience empty so that the token contains the URL. The URL in Google Cloud must start with HOOKYARD_PUBLIC_URL. The token verifies the sender, but not the content.',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (subscriptionType: string, eventId: number, members: object): Sample => ({
   event: subscriptionType,
@@ -24,13 +23,15 @@ export const hubspot: Provider = {
   verification: hmacOf({
     encoding: 'base64',
     header: 'X-HubSpot-Signature-v3',
-    timestamp: { header: 'X-HubSpot-Request-Timestamp', unit: 'ms', toleranceSeconds: 300 },
+    timestampHeader: 'X-HubSpot-Request-Timestamp',
+    timestampUnit: 'ms',
     decodesUrl: true,
     template: '{method}{url}{body}{timestamp}',
   }),
   secret: { is: "the app's client secret" },
   eventType: { payload: '0.subscriptionType' },
   eventId: { payload: '0.eventId' },
+  dedup: null,
   instructions:
     'For an app on the developer platform, enter the ingest URL as the targetUrl in its webhooks configuration. For a legacy app, go to App settings › Webhooks and enter it as the target URL. HubSpot signs the URL, so the URL in HubSpot must start with HOOKYARD_PUBLIC_URL.',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (topic: string, item: object): Sample => ({
   event: topic,
@@ -21,7 +20,6 @@ export const intercom: Provider = {
   secret: { is: "the app's client secret" },
   eventType: { payload: 'topic' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   // By HEAD it finds out whether the address is right.
   handshakes: [{ kind: 'head' }],
   instructions:

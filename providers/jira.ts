@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (webhookEvent: string, body: object): Sample => ({
   event: webhookEvent,
@@ -15,7 +14,6 @@ export const jira: Provider = {
   secret: { is: 'the webhook secret' },
   eventType: { payload: 'webhookEvent' },
   eventId: { header: 'X-Atlassian-Webhook-Identifier' },
-  dedup: { header: 'X-Atlassian-Webhook-Identifier' },
   instructions: 'Go to Settings › System › WebHooks › Create. Enter the ingest URL and the secret.',
   samples: [
     sample('jira:issue_created', {}),

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event: string, action: string, data: object): Sample => ({
   event,
@@ -25,7 +24,6 @@ export const linear: Provider = {
   secret: { is: "the webhook's signing secret" },
   eventType: { header: 'Linear-Event' },
   eventId: { header: 'Linear-Delivery' },
-  dedup: { header: 'Linear-Delivery' },
   instructions: 'Go to Settings › API › New webhook. Enter the ingest URL, then copy the signing secret.',
   samples: [
     sample('Issue', 'create', {

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (object: string, entry: object): Sample => ({
   event: object,

@@ -25,7 +25,6 @@ export const monday: Provider = {
   secret: { is: "the app's signing secret" },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event.triggerUuid' },
-  dedup: { jsonPath: '$.event.triggerUuid' },
   // https://developer.monday.com/api-reference/docs/webhooks
   handshakes: [{ kind: 'echo-body' }],
   instructions:

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (type: string, data: object): Sample => ({
   event: type,
@@ -21,7 +20,6 @@ export const notion: Provider = {
   secret: { is: null },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   handshakes: [{ kind: 'verification-token' }],
   instructions:
     "Create the source without a secret and with ingestToken set to required. Then open the connection's settings, go to Webhooks › Create a subscription, and enter the ingest URL. Notion sends its verification token, and the source stores it. Copy the token from the source's lastHandshake, and enter it in Notion under Verify. To connect another subscription, create another source, or set verificationConfig.secret to null to remove the stored token.",

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf, type Provider } from './provider.ts';
 
 export const nylas: Provider = {
   name: 'nylas',
@@ -9,7 +8,6 @@ export const nylas: Provider = {
   secret: { is: 'the webhook_secret returned when you create the webhook' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
   instructions:
     "Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the challenge. Then copy the secret that Nylas shows, and set it as the source's secret.",

@@ -20,7 +20,6 @@ export const okta: Provider = {
   secret: { is: "the event hook's authentication secret" },
   eventType: { payload: 'data.events.0.eventType' },
   eventId: { payload: 'eventId' },
-  dedup: { jsonPath: '$.eventId' },
   handshakes: [{ kind: 'echo-header', header: 'X-Okta-Verification-Challenge', member: 'verification' }],
   // It wants 200 or 204 within 3 seconds, and no body.
   answer: NO_CONTENT,

@@ -13,7 +13,6 @@ export const openai: Provider = {
   secret: { is: 'the signing secret (whsec_...)' },
   eventType: { payload: 'type' },
   eventId: { header: 'webhook-id' },
-  dedup: { header: 'webhook-id' },
   instructions: 'Go to Settings › Webhooks › Create. Enter the ingest URL, then copy the signing secret.',
   samples: [sample('response.completed', 'resp_abc123'), sample('batch.completed', 'batch_abc123')],
 };

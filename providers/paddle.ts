@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const TRANSACTION = {
   id: 'txn_01hv8wptq8987qeep44cyrewp9',
@@ -28,14 +27,14 @@ export const paddle: Provider = {
   docs: 'https://developer.paddle.com/webhooks/signature-verification',
   verification: hmacOf({
     header: 'Paddle-Signature',
-    named: { separator: ';', signature: 'h1', timestamp: 'ts' },
-    timestamp: { unit: 's', toleranceSeconds: 300 },
+    signaturePart: 'h1',
+    timestampPart: 'ts',
+    partSeparator: ';',
     template: '{timestamp}:{body}',
   }),
   secret: { is: "the notification destination's secret key" },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
-  dedup: { jsonPath: '$.event_id' },
   instructions:
     'Go to Developer tools › Notifications › New destination. Enter the ingest URL, then copy the secret key.',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event_type: string, status: string): Sample => ({
   event: event_type,
@@ -23,7 +22,6 @@ export const pagerduty: Provider = {
   secret: { is: "the subscription's signing secret" },
   eventType: { payload: 'event.event_type' },
   eventId: { payload: 'event.id' },
-  dedup: { jsonPath: '$.event.id' },
   instructions:
     'Go to Integrations › Generic Webhooks (v3) › New Webhook. Enter the ingest URL, then copy the secret, which is shown only once.',
   samples: [sample('incident.triggered', 'triggered'), sample('incident.resolved', 'resolved')],

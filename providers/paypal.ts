@@ -24,7 +24,6 @@ export const paypal: Provider = {
   secret: { is: 'the webhook ID, as shown by PayPal', shortest: 1 },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   instructions:
     'Go to Apps & Credentials › your app › Add Webhook. Enter the ingest URL, then copy the webhook ID. PayPal signs only a checksum of the body (CRC-32), and an attacker can create a different body with the same checksum: use an ingest URL that cannot be guessed (ingestToken), and check payments with PayPal before you act on them. Simulator events do not belong to a webhook and are refused.',
   samples: [

@@ -5,8 +5,12 @@ import type { SourceAnswer } from '../core/ingest/source-answer.ts';
 import type { Handshake } from '../core/verification/handshakes.ts';
 import type { Scheme } from '../core/verification/index.ts';
 
+export { hmacOf } from '../core/verification/header-signature.ts';
+
 /** Where something stands in a webhook: in a header, or at a path of the payload. */
 export type Place = { header: string } | { payload: string };
+
+export type Repeat = { header: string } | { jsonPath: string } | { signature: true };
 
 export interface Sample {
   event: string;
@@ -39,8 +43,8 @@ export interface Provider {
   verifyToken?: string;
   eventType?: Place;
   eventId?: Place;
-  /** What tells a repeat, to be set as the `idempotencyKey` of a source; absent: nothing. */
-  dedup?: { header: string } | { jsonPath: string } | { signature: true };
+  /** What tells a repeat, to be set as the `idempotencyKey` of a source: by default the `eventId`; null: nothing. */
+  dedup?: Repeat | null;
   handshakes?: readonly Handshake[];
   /** What the provider wants as the answer to a webhook, where the default of Hookyard is not it. */
   answer?: SourceAnswer;

@@ -8,7 +8,6 @@ export const replicate: Provider = {
   secret: { is: "the default webhook's signing secret (whsec_...)" },
   eventType: { payload: 'status' },
   eventId: { header: 'webhook-id' },
-  dedup: { header: 'webhook-id' },
   instructions:
     'Create a prediction with the ingest URL as the webhook parameter. Get the signing secret from the Replicate API.',
   samples: [

@@ -8,7 +8,6 @@ export const resend: Provider = {
   secret: { is: 'the signing secret (whsec_...)' },
   eventType: { payload: 'type' },
   eventId: { header: 'svix-id' },
-  dedup: { header: 'svix-id' },
   instructions: 'Go to Webhooks › Add Webhook. Enter the ingest URL, then copy the signing secret.',
   samples: [
     {

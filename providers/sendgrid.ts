@@ -26,12 +26,13 @@ export const sendgrid: Provider = {
     algorithm: 'ecdsa',
     encoding: 'base64',
     header: 'X-Twilio-Email-Event-Webhook-Signature',
-    timestamp: { header: 'X-Twilio-Email-Event-Webhook-Timestamp', unit: 's', toleranceSeconds: 300 },
+    timestampHeader: 'X-Twilio-Email-Event-Webhook-Timestamp',
     signed: ['timestamp', 'body'],
   },
   secret: { is: "the signed event webhook's verification key" },
   eventType: { payload: '0.event' },
   eventId: { payload: '0.sg_event_id' },
+  dedup: null,
   instructions:
     'Go to Settings › Mail Settings › Event Webhooks. Enter the ingest URL as the post URL, enable signature verification, and copy the verification key.',
   samples: [

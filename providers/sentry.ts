@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event: string, action: string, data: object): Sample => ({
   event,
@@ -15,6 +14,7 @@ export const sentry: Provider = {
   secret: { is: "the integration's client secret" },
   eventType: { header: 'Sentry-Hook-Resource' },
   eventId: { header: 'Request-ID' },
+  dedup: null,
   instructions:
     'Go to Settings › Developer Settings › your integration. Enter the ingest URL as the webhook URL, and copy the client secret.',
   samples: [

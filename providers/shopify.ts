@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const ORDER = {
   id: 820982911946,
@@ -32,7 +31,6 @@ export const shopify: Provider = {
   secret: { is: "the app's client secret, or the signing key shown below the shop's webhooks" },
   eventType: { header: 'X-Shopify-Topic' },
   eventId: { header: 'X-Shopify-Webhook-Id' },
-  dedup: { header: 'X-Shopify-Webhook-Id' },
   instructions:
     'Go to Settings › Notifications › Webhooks › Create webhook. Enter the ingest URL and select JSON as the format. The signing key is shown below the list of webhooks.',
   samples: [

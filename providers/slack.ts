@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 // https://docs.slack.dev/apis/events-api
 const sample = (event: { type: string } & Record<string, unknown>): Sample => ({
@@ -28,13 +27,12 @@ export const slack: Provider = {
   verification: hmacOf({
     header: 'X-Slack-Signature',
     prefix: 'v0=',
-    timestamp: { header: 'X-Slack-Request-Timestamp', unit: 's', toleranceSeconds: 300 },
+    timestampHeader: 'X-Slack-Request-Timestamp',
     template: 'v0:{timestamp}:{body}',
   }),
   secret: { is: "the app's signing secret" },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event_id' },
-  dedup: { jsonPath: '$.event_id' },
   handshakes: [
     { kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' },
     { kind: 'ssl-check' },

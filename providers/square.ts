@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (type: string, data: object): Sample => ({
   event: type,
@@ -14,7 +13,6 @@ export const square: Provider = {
   secret: { is: "the subscription's signature key" },
   eventType: { payload: 'type' },
   eventId: { payload: 'event_id' },
-  dedup: { jsonPath: '$.event_id' },
   instructions:
     'Go to Developer Console › Webhooks › Subscriptions › Add subscription. Enter the ingest URL as the notification URL. Square signs the URL, so the URL in Square must start with HOOKYARD_PUBLIC_URL.',
   samples: [

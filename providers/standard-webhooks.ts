@@ -8,7 +8,6 @@ export const standardWebhooks: Provider = {
   secret: { is: 'the signing secret (whsec_...), or the public key (whpk_...)' },
   eventType: { payload: 'type' },
   eventId: { header: 'webhook-id' },
-  dedup: { header: 'webhook-id' },
   instructions:
     'Use this provider for any sender that follows the Standard Webhooks specification, with a shared secret (v1) or a public key (v1a).',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const CUSTOMER = 'cus_NffrFeUfNV2Hib';
 const PAYMENT = {
@@ -49,14 +48,13 @@ export const stripe: Provider = {
   docs: 'https://docs.stripe.com/webhooks/signature',
   verification: hmacOf({
     header: 'Stripe-Signature',
-    named: { separator: ',', signature: 'v1', timestamp: 't' },
-    timestamp: { unit: 's', toleranceSeconds: 300 },
+    signaturePart: 'v1',
+    timestampPart: 't',
     template: '{timestamp}.{body}',
   }),
   secret: { is: "the endpoint's signing secret (whsec_...)" },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   instructions:
     'Go to Workbench › Webhooks and add a destination of the type Webhook endpoint. Enter the ingest URL, then reveal the signing secret.',
   samples: [

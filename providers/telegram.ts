@@ -7,7 +7,6 @@ export const telegram: Provider = {
   verification: { kind: 'header-token', header: 'X-Telegram-Bot-Api-Secret-Token' },
   secret: { is: 'the secret_token that you pass to setWebhook' },
   eventId: { payload: 'update_id' },
-  dedup: { jsonPath: '$.update_id' },
   instructions:
     'Call setWebhook in the Bot API with the ingest URL as the url parameter and the secret as the secret_token parameter.',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (type: string, name: string): Sample => ({
   event: type,
@@ -17,7 +16,6 @@ export const trello: Provider = {
   secret: { is: "the application's OAuth 1.0 secret" },
   eventType: { payload: 'action.type' },
   eventId: { payload: 'action.id' },
-  dedup: { jsonPath: '$.action.id' },
   handshakes: [{ kind: 'head' }],
   instructions:
     'Use the Trello API to create a webhook with the ingest URL as the callbackURL parameter. Hookyard responds to the HEAD request that Trello sends. Trello signs the URL, so the URL in Trello must start with HOOKYARD_PUBLIC_URL.',

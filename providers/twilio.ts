@@ -19,7 +19,6 @@ export const twilio: Provider = {
   verification: { kind: 'twilio' },
   secret: { is: "the account's auth token" },
   eventId: { header: 'I-Twilio-Idempotency-Token' },
-  dedup: { header: 'I-Twilio-Idempotency-Token' },
   answer: { status: 200, body: '<Response/>', contentType: 'text/xml' },
   instructions:
     'Go to Phone Numbers › your number and enter the ingest URL as the webhook URL. Twilio signs the URL, so the URL in Twilio must start with HOOKYARD_PUBLIC_URL. The response is an empty TwiML document unless the source has a custom response (answer).',

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf, type Provider } from './provider.ts';
 
 export const twitch: Provider = {
   name: 'twitch',
@@ -8,14 +7,15 @@ export const twitch: Provider = {
   verification: hmacOf({
     header: 'Twitch-Eventsub-Message-Signature',
     prefix: 'sha256=',
-    timestamp: { header: 'Twitch-Eventsub-Message-Timestamp', unit: 'rfc3339', toleranceSeconds: 600 },
+    timestampHeader: 'Twitch-Eventsub-Message-Timestamp',
+    timestampUnit: 'rfc3339',
+    toleranceSeconds: 600,
     idHeader: 'Twitch-Eventsub-Message-Id',
     template: '{id}{timestamp}{body}',
   }),
   secret: { is: "the subscription's secret" },
   eventType: { header: 'Twitch-Eventsub-Subscription-Type' },
   eventId: { header: 'Twitch-Eventsub-Message-Id' },
-  dedup: { header: 'Twitch-Eventsub-Message-Id' },
   handshakes: [
     {
       kind: 'challenge',

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf, type Provider } from './provider.ts';
 
 export const typeform: Provider = {
   name: 'typeform',
@@ -9,7 +8,6 @@ export const typeform: Provider = {
   secret: { is: 'the webhook secret' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
-  dedup: { jsonPath: '$.event_id' },
   instructions:
     'Go to Connect › Webhooks › Add a webhook and enter the ingest URL. Then edit the webhook to enter the secret, and turn the webhook on.',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (type: string, deployment: object): Sample => ({
   event: type,
@@ -14,7 +13,6 @@ export const vercel: Provider = {
   secret: { is: 'the webhook secret' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   instructions:
     'Go to Team settings › Webhooks › Create. Enter the ingest URL, then copy the secret, which is shown only once.',
   samples: [

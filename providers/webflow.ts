@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf, type Provider } from './provider.ts';
 
 export const webflow: Provider = {
   name: 'webflow',
@@ -7,7 +6,8 @@ export const webflow: Provider = {
   docs: 'https://developers.webflow.com/data/docs/working-with-webhooks',
   verification: hmacOf({
     header: 'x-webflow-signature',
-    timestamp: { header: 'x-webflow-timestamp', unit: 'ms', toleranceSeconds: 300 },
+    timestampHeader: 'x-webflow-timestamp',
+    timestampUnit: 'ms',
     template: '{timestamp}:{body}',
   }),
   secret: { is: "the webhook's secret key, or the app's client secret" },

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event: string, body: object): Sample => ({
   event,
@@ -15,6 +14,7 @@ export const woocommerce: Provider = {
   secret: { is: 'the webhook secret' },
   eventType: { header: 'X-WC-Webhook-Topic' },
   eventId: { header: 'X-WC-Webhook-Delivery-ID' },
+  dedup: null,
   handshakes: [{ kind: 'form-ping' }],
   instructions:
     'Go to WooCommerce › Settings › Advanced › Webhooks › Add webhook. Enter the ingest URL as the delivery URL, and enter the secret. Hookyard responds to the ping that WooCommerce sends.',

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf, type Provider } from './provider.ts';
 
 export const x: Provider = {
   name: 'x',

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import { EMPTY, type Provider, type Sample } from './provider.ts';
+import { EMPTY, hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (eventType: string, eventCategory: string, sequence: number): Sample => ({
   event: eventType,

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (type: string, event: object, detail: object): Sample => ({
   event: type,
@@ -13,13 +12,13 @@ export const zendesk: Provider = {
   verification: hmacOf({
     encoding: 'base64',
     header: 'X-Zendesk-Webhook-Signature',
-    timestamp: { header: 'X-Zendesk-Webhook-Signature-Timestamp', unit: 'rfc3339', toleranceSeconds: 300 },
+    timestampHeader: 'X-Zendesk-Webhook-Signature-Timestamp',
+    timestampUnit: 'rfc3339',
     template: '{timestamp}{body}',
   }),
   secret: { is: "the webhook's signing secret" },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
-  dedup: { jsonPath: '$.id' },
   instructions:
     'Go to Admin Center › Apps and integrations › Actions and webhooks › Webhooks, and create a webhook that subscribes to Zendesk events. Enter the ingest URL, and select POST as the method and JSON as the format. Then reveal the signing secret.',
   samples: [

@@ -1,5 +1,4 @@
-import { hmacOf } from '../core/verification/header-signature.ts';
-import type { Provider, Sample } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
 
 const sample = (event: string, members: object): Sample => ({
   event,
@@ -17,7 +16,7 @@ export const zoom: Provider = {
   verification: hmacOf({
     header: 'x-zm-signature',
     prefix: 'v0=',
-    timestamp: { header: 'x-zm-request-timestamp', unit: 's', toleranceSeconds: 300 },
+    timestampHeader: 'x-zm-request-timestamp',
     template: 'v0:{timestamp}:{body}',
   }),
   secret: { is: "the app's secret token" },

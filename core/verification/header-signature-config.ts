@@ -5,7 +5,7 @@ import { checkHeaderName } from '../http/headers.ts';
 import { type Scheme, secretProblem } from './index.ts';
 import { KEY_ALGORITHMS } from './public-key.ts';
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
-import { partsOf, type SignatureTemplate, type SignedPart } from './header-signature.ts';
+import { partsOf, type SignedPart } from './header-signature.ts';
 
 export const headerName = (what: string) =>
   z
@@ -57,16 +57,12 @@ const hmac = z.object({
   timestampSeparator: z.string().max(16, 'must be at most 16 characters long').optional(),
 });
 
-export const hmacType = describedType(hmac, (config) => {
-  const { header, algorithm, encoding, prefix: text, timestampHeader, timestampSeparator = '.' } = config;
-  const scheme = { kind: 'hmac', header, algorithm, encoding, prefix: text, joinsRepeats: true } as const;
-  if (timestampHeader === undefined) return { ...scheme, signed: ['body'] };
-  return {
-    ...scheme,
-    timestamp: { header: timestampHeader, unit: 's', toleranceSeconds: 300 },
-    signed: ['timestamp', { text: timestampSeparator }, 'body'],
-  };
-});
+export const hmacType = describedType(hmac, ({ timestampSeparator = '.', ...config }) => ({
+  kind: 'hmac',
+  ...config,
+  joinsRepeats: true,
+  signed: config.timestampHeader === undefined ? ['body'] : ['timestamp', { text: timestampSeparator }, 'body'],
+}));
 
 const separator = z
   .string()
@@ -135,27 +131,6 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
   return null;
 }
 
-function templateOf(given: TemplateMembers & Pick<SignatureTemplate, 'encoding'>): SignatureTemplate {
-  const { header, encoding, listSeparator, signaturePart, timestampPart, timestampHeader, idHeader } = given;
-  const { timestampUnit: unit, toleranceSeconds: seconds, partSeparator, template } = given;
-  const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
-  return {
-    ...{ header, encoding, prefix: given.prefix, signed: partsOf(template) },
-    ...(listSeparator !== undefined && { listSeparator }),
-    ...(signaturePart !== undefined && {
-      named: {
-        separator: partSeparator,
-        signature: signaturePart,
-        ...(timestampPart !== undefined && { timestamp: timestampPart }),
-      },
-    }),
-    ...(hasTime && {
-      timestamp: { unit, toleranceSeconds: seconds, ...(timestampHeader !== undefined && { header: timestampHeader }) },
-    }),
-    ...(idHeader !== undefined && { idHeader }),
-  };
-}
-
 const hmacTemplate = z.object({
   type: z.literal('hmac_template'),
   secret: secretSchema,
@@ -165,7 +140,7 @@ const hmacTemplate = z.object({
 });
 export const hmacTemplateType = describedType(
   hmacTemplate,
-  (config) => ({ kind: 'hmac', algorithm: config.algorithm, key: config.secretEncoding, ...templateOf(config) }),
+  ({ secretEncoding: key, ...config }) => ({ kind: 'hmac', key, ...config, signed: partsOf(config.template) }),
   templateProblem,
 );
 
@@ -178,6 +153,6 @@ const publicKey = z.object({
 });
 export const publicKeyType = describedType(
   publicKey,
-  (config) => ({ kind: 'public-key', algorithm: config.algorithm, ...templateOf(config) }),
+  (config) => ({ kind: 'public-key', ...config, signed: partsOf(config.template) }),
   templateProblem,
 );

@@ -12,8 +12,8 @@ import {
   type SchemeKind,
   type SignatureAlgorithm,
   type SignatureEncoding,
-  type SignedTime,
   signedHeader,
+  type TimeUnit,
   timeProblem,
   timeText,
   type Unsigned,
@@ -23,6 +23,7 @@ import {
 /** A part of what is signed; another text stands for itself. */
 export type SignedPart = 'timestamp' | 'id' | 'method' | 'url' | 'body' | { text: string };
 
+/** As providers and the owners of sources (header-signature-config.ts) describe it. */
 export interface SignatureTemplate {
   encoding: SignatureEncoding;
   header: string;
@@ -30,10 +31,17 @@ export interface SignatureTemplate {
   prefix?: string;
   /** Between several signatures in the header, one of which has to be right. */
   listSeparator?: string;
-  /** A header of named parts, such as `t=1,v1=abc`, instead of a prefix or a list. */
-  named?: { separator: string; signature: string; timestamp?: string };
-  /** Where the signed time stands: in this header, or in the named part when there is no header. */
-  timestamp?: SignedTime & { header?: string };
+  /** The names of parts of the header, such as `t=1,v1=abc`, instead of a prefix or a list. */
+  signaturePart?: string;
+  timestampPart?: string;
+  /** By default a comma. */
+  partSeparator?: string;
+  /** Of the signed time, where it is in no part. */
+  timestampHeader?: string;
+  /** By default `s`. */
+  timestampUnit?: TimeUnit;
+  /** By default 300. */
+  toleranceSeconds?: number;
   idHeader?: string;
   /** Some escaped characters of the address are signed as what they stand for (HubSpot). */
   decodesUrl?: true;
@@ -93,6 +101,8 @@ function keyOf({ key = 'text' }: HmacScheme, secret: string): string | Buffer {
   return key === 'text' ? secret : Buffer.from(secret, key);
 }
 
+const PART_SEPARATOR = ',';
+
 interface SignatureHeader {
   signatures: string[];
   timestamp: string | undefined;
@@ -108,7 +118,7 @@ export function readTemplate(
   if (typeof value !== 'string') return value;
   const read = readSignature(template, value);
   if ('valid' in read) return read;
-  const timestamp = signedTime(template, read, request);
+  const timestamp = signedTime(template, read.timestamp, request);
   if (typeof timestamp !== 'string') return timestamp;
   const { idHeader } = template;
   const idText = idHeader === undefined ? '' : headerOf(request, idHeader);
@@ -118,40 +128,33 @@ export function readTemplate(
 }
 
 function readSignature(template: SignatureTemplate, value: string): SignatureHeader | Refused {
-  if (template.named !== undefined) return readNamed(template, template.named, value);
-  const prefix = template.prefix ?? '';
-  const items = template.listSeparator === undefined ? [value] : value.split(template.listSeparator);
+  const { header: name, prefix = '', listSeparator, signaturePart } = template;
+  if (signaturePart !== undefined) return readParts(template, signaturePart, value);
+  const items = listSeparator === undefined ? [value] : value.split(listSeparator);
   const signatures = items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
-  if (signatures.length === 0) return refused(`The ${template.header} header does not start with ${prefix}`);
+  if (signatures.length === 0) return refused(`The ${name} header does not start with ${prefix}`);
   return { signatures, timestamp: undefined };
 }
 
-function readNamed(
-  { header: name, joinsRepeats }: SignatureTemplate,
-  named: NonNullable<SignatureTemplate['named']>,
-  value: string,
-): SignatureHeader | Refused {
-  const items = value.split(named.separator).map((item) => item.trim());
+function readParts(template: SignatureTemplate, signaturePart: string, value: string): SignatureHeader | Refused {
+  const { header: name, timestampPart, partSeparator = PART_SEPARATOR, joinsRepeats } = template;
+  const items = value.split(partSeparator).map((item) => item.trim());
   const valuesOf = (part: string) =>
     items.filter((item) => item.startsWith(`${part}=`)).map((item) => item.slice(part.length + 1));
-  const signatures = valuesOf(named.signature);
-  if (signatures.length === 0) return refused(`The ${name} header has no ${named.signature} signature`);
-  const timestamps = named.timestamp === undefined ? [] : valuesOf(named.timestamp);
+  const signatures = valuesOf(signaturePart);
+  if (signatures.length === 0) return refused(`The ${name} header has no ${signaturePart} signature`);
+  const timestamps = timestampPart === undefined ? [] : valuesOf(timestampPart);
   if (timestamps.length > 1 && !joinsRepeats) return refused(`The ${name} header has several timestamps`);
   return { signatures, timestamp: timestamps[0] };
 }
 
-/** The signed time; empty when none is signed. */
-function signedTime(
-  { timestamp, joinsRepeats }: SignatureTemplate,
-  read: SignatureHeader,
-  request: RawRequest,
-): string | Refused {
-  if (timestamp === undefined) return '';
-  const { header: name } = timestamp;
-  const text = (name === undefined ? read.timestamp : header(request, name.toLowerCase())) ?? '';
+/** The signed time; empty when none is signed. @param inPart of the header with the signature */
+function signedTime(template: SignatureTemplate, inPart: string | undefined, request: RawRequest): string | Refused {
+  const { timestampHeader: name, timestampPart, timestampUnit = 's', toleranceSeconds = 300, joinsRepeats } = template;
+  if (name === undefined && timestampPart === undefined) return '';
+  const text = (name === undefined ? inPart : header(request, name.toLowerCase())) ?? '';
   const repeated = name === undefined || joinsRepeats ? null : repeatProblem(request, name, text);
-  return repeated ?? timeProblem(text, timestamp, request.nowMs) ?? text;
+  return repeated ?? timeProblem(text, { unit: timestampUnit, toleranceSeconds }, request.nowMs) ?? text;
 }
 
 /** What is signed. @param parts what the request, and the sender beside it, says of the parts */
@@ -187,17 +190,18 @@ export function templateHeaders(
   { url, body, nowMs, id }: Unsigned,
   sign: (signed: (string | Buffer)[]) => Buffer,
 ): Record<string, string> {
-  const timestamp = scheme.timestamp === undefined ? '' : timeText(nowMs, scheme.timestamp.unit);
+  const { signaturePart, timestampPart, timestampHeader, timestampUnit = 's', idHeader, prefix = '' } = scheme;
+  const timestamp = timeText(nowMs, timestampUnit);
   const request = { method: 'POST', url: () => url, body };
   const signature = sign(signedParts(scheme, { timestamp, id, request })).toString(scheme.encoding);
-  const { named, prefix = '' } = scheme;
-  const parts = named && [
-    ...(named.timestamp === undefined ? [] : [`${named.timestamp}=${timestamp}`]),
-    `${named.signature}=${signature}`,
+  const parts = [
+    ...(timestampPart === undefined ? [] : [`${timestampPart}=${timestamp}`]),
+    `${signaturePart}=${signature}`,
   ];
   return {
-    [scheme.header]: named && parts ? parts.join(named.separator) : prefix + signature,
-    ...(scheme.timestamp?.header !== undefined && { [scheme.timestamp.header]: timestamp }),
-    ...(scheme.idHeader !== undefined && { [scheme.idHeader]: id }),
+    [scheme.header]:
+      signaturePart === undefined ? prefix + signature : parts.join(scheme.partSeparator ?? PART_SEPARATOR),
+    ...(timestampHeader !== undefined && { [timestampHeader]: timestamp }),
+    ...(idHeader !== undefined && { [idHeader]: id }),
   };
 }

@@ -5,7 +5,7 @@ import { readPayload } from '../../core/forms/forms.ts';
 import { lookupPath } from '../../core/text/dotted-path.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
 import { isSigned } from '../../core/verification/index.ts';
-import { type Place, type Provider, providers } from '../../providers/index.ts';
+import { dedupOf, type Place, type Provider, providers } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
 import { signers } from '../support/providers/provider-signers.ts';
 import { publishedSigners } from '../support/providers/published-signers.ts';
@@ -48,7 +48,8 @@ function expectValue(value: unknown, what: string): void {
 }
 
 for (const provider of providers) {
-  const { name, samples, eventType, eventId, dedup, verification } = provider;
+  const { name, samples, eventType, eventId, verification } = provider;
+  const dedup = dedupOf(provider);
   describe(`samples of ${name}`, () => {
     const events = samples.filter(({ isHandshake }) => !isHandshake);
 
@@ -69,10 +70,9 @@ for (const provider of providers) {
         const sent = await sentSample(provider, event);
         if (eventType !== undefined) expect(valueAt(eventType, sent), event).to.equal(event);
         if (eventId !== undefined) expectValue(valueAt(eventId, sent), `id of ${event}`);
-        if (dedup === undefined) continue;
+        if (dedup === null) continue;
         if ('signature' in dedup) expect(isSigned(verification)).to.equal(true);
-        else if ('header' in dedup) expectValue(valueAt(dedup, sent), `repeat of ${event}`);
-        else expectValue(lookupPath(payloadOf(sent), dedup.jsonPath)[0], `repeat of ${event}`);
+        else expectValue(valueAt('header' in dedup ? dedup : { payload: dedup.jsonPath }, sent), `repeat of ${event}`);
       }
     });
 

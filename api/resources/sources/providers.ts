@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { providerOf } from '../../../core/verification/config.ts';
 import { isSigned, secretProblem } from '../../../core/verification/index.ts';
-import { providerNamed, providers, type Provider, type Sample, senderOf } from '../../../providers/index.ts';
+import { dedupOf, providerNamed, providers, type Provider, type Sample, senderOf } from '../../../providers/index.ts';
 import { signedWebhook } from '../../../providers/sample.ts';
 import { entityManager, param } from '../../request/context.ts';
 import { conflict, invalid } from '../../request/errors.ts';
@@ -184,11 +184,12 @@ export const providerOperation = operation('listProviders', 'get', '/api/provide
   },
 });
 
-function show({ name, title, docs, secret, instructions, samples, handshakes = [], ...others }: Provider) {
-  const { verifyToken, eventType, eventId, dedup, answer } = others;
+function show(provider: Provider) {
+  const { name, title, docs, secret, instructions, samples, handshakes = [] } = provider;
+  const { verifyToken, eventType, eventId, answer } = provider;
   return {
     ...{ name, title, docs, secret: secret.is, verifyToken: verifyToken ?? null },
-    ...{ eventType: eventType ?? null, eventId: eventId ?? null, dedup: dedup ?? null },
+    ...{ eventType: eventType ?? null, eventId: eventId ?? null, dedup: dedupOf(provider) },
     handshakes: handshakes.map(({ kind }) => kind),
     answer: answer ?? null,
     instructions,
