@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event_type: string, content: object): Sample => ({
+  event: event_type,
+  body: { id: 'ev_{uuid}', event_type, occurred_at: '{seconds:number}', content },
+});
 
 export const chargebee: Provider = {
   name: 'chargebee',
@@ -11,23 +16,10 @@ export const chargebee: Provider = {
   instructions:
     'Go to Settings › Configure Chargebee › Webhooks. Enter the ingest URL and protect it with basic authentication.',
   samples: [
-    {
-      event: 'subscription_created',
-      body: {
-        id: 'ev_{uuid}',
-        event_type: 'subscription_created',
-        occurred_at: '{seconds:number}',
-        content: { subscription: { id: 'sub_1' } },
-      },
-    },
-    {
-      event: 'payment_failed',
-      body: {
-        id: 'ev_{uuid}',
-        event_type: 'payment_failed',
-        occurred_at: '{seconds:number}',
-        content: { transaction: { id: 'txn_1', status: 'failure' }, invoice: { id: '1', status: 'payment_due' } },
-      },
-    },
+    sample('subscription_created', { subscription: { id: 'sub_1' } }),
+    sample('payment_failed', {
+      transaction: { id: 'txn_1', status: 'failure' },
+      invoice: { id: '1', status: 'payment_due' },
+    }),
   ],
 };

@@ -1,4 +1,9 @@
-import { hmacOf, type Provider } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
+
+const sample = (event: string, members: object): Sample => ({
+  event,
+  body: { webhook_id: '7689a169-a000-4985-8676-6902b96d6627', event, task_id: 'c0j', ...members },
+});
 
 export const clickup: Provider = {
   name: 'clickup',
@@ -10,18 +15,9 @@ export const clickup: Provider = {
   instructions:
     "Create the source with any secret. Then use the ClickUp API to create a webhook with the ingest URL as the endpoint parameter, and immediately set webhook.secret from the response as the source's secret: ClickUp suspends a webhook that receives 401 until you set its status to active again.",
   samples: [
-    {
-      event: 'taskCreated',
-      body: { webhook_id: '7689a169-a000-4985-8676-6902b96d6627', event: 'taskCreated', task_id: 'c0j' },
-    },
-    {
-      event: 'taskStatusUpdated',
-      body: {
-        webhook_id: '7689a169-a000-4985-8676-6902b96d6627',
-        event: 'taskStatusUpdated',
-        task_id: 'c0j',
-        history_items: [{ id: '2800787326392370170', field: 'status', before: { status: 'open' } }],
-      },
-    },
+    sample('taskCreated', {}),
+    sample('taskStatusUpdated', {
+      history_items: [{ id: '2800787326392370170', field: 'status', before: { status: 'open' } }],
+    }),
   ],
 };

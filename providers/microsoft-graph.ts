@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (changeType: string, resource: string): Sample => ({
+  event: changeType,
+  body: { value: [{ subscriptionId: '{uuid}', changeType, resource, tenantId: '{uuid}' }] },
+});
 
 export const microsoftGraph: Provider = {
   name: 'microsoft-graph',
@@ -10,18 +15,5 @@ export const microsoftGraph: Provider = {
   handshakes: [{ kind: 'echo-query', method: 'POST', parameter: 'validationToken' }],
   instructions:
     'Create the subscription with the ingest URL as the notificationUrl parameter and the secret as the clientState parameter. Hookyard responds to the validation request. The clientState value is part of the body, so it is stored with the event.',
-  samples: [
-    {
-      event: 'created',
-      body: {
-        value: [{ subscriptionId: '{uuid}', changeType: 'created', resource: 'me/messages/AAMk', tenantId: '{uuid}' }],
-      },
-    },
-    {
-      event: 'updated',
-      body: {
-        value: [{ subscriptionId: '{uuid}', changeType: 'updated', resource: 'me/events/AAMk', tenantId: '{uuid}' }],
-      },
-    },
-  ],
+  samples: [sample('created', 'me/messages/AAMk'), sample('updated', 'me/events/AAMk')],
 };

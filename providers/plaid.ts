@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (webhook_type: string, webhook_code: string, members: object): Sample => ({
+  event: webhook_code,
+  body: { webhook_type, webhook_code, item_id: '{uuid}', ...members, environment: 'sandbox' },
+});
 
 export const plaid: Provider = {
   name: 'plaid',
@@ -17,26 +22,9 @@ export const plaid: Provider = {
   instructions:
     "Set the ingest URL as the webhook URL of the Link token or item. Hookyard requests Plaid's keys with your client_id and secret, and sends these credentials only to Plaid. The signature does not identify the client: use an ingest URL that cannot be guessed (ingestToken), and check items with Plaid before you act on them.",
   samples: [
-    {
-      event: 'SYNC_UPDATES_AVAILABLE',
-      body: {
-        webhook_type: 'TRANSACTIONS',
-        webhook_code: 'SYNC_UPDATES_AVAILABLE',
-        item_id: '{uuid}',
-        initial_update_complete: true,
-        historical_update_complete: false,
-        environment: 'sandbox',
-      },
-    },
-    {
-      event: 'ERROR',
-      body: {
-        webhook_type: 'ITEM',
-        webhook_code: 'ERROR',
-        item_id: '{uuid}',
-        error: { error_type: 'ITEM_ERROR', error_code: 'ITEM_LOGIN_REQUIRED' },
-        environment: 'sandbox',
-      },
-    },
+    sample('TRANSACTIONS', 'SYNC_UPDATES_AVAILABLE', {
+      ...{ initial_update_complete: true, historical_update_complete: false },
+    }),
+    sample('ITEM', 'ERROR', { error: { error_type: 'ITEM_ERROR', error_code: 'ITEM_LOGIN_REQUIRED' } }),
   ],
 };

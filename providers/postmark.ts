@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (RecordType: string, members: object): Sample => ({
+  event: RecordType,
+  body: { RecordType, MessageID: '{uuid}', ...members, ServerID: 23, MessageStream: 'outbound' },
+});
 
 export const postmark: Provider = {
   name: 'postmark',
@@ -10,29 +15,7 @@ export const postmark: Provider = {
   instructions:
     'Go to Servers › Message Stream › Webhooks › Add. Enter the ingest URL and the basic authentication credentials.',
   samples: [
-    {
-      event: 'Delivery',
-      body: {
-        MessageID: '{uuid}',
-        Recipient: 'emma@example.com',
-        DeliveredAt: '{time}',
-        RecordType: 'Delivery',
-        ServerID: 23,
-        MessageStream: 'outbound',
-      },
-    },
-    {
-      event: 'Bounce',
-      body: {
-        RecordType: 'Bounce',
-        MessageID: '{uuid}',
-        Type: 'HardBounce',
-        TypeCode: 1,
-        Email: 'emma@example.com',
-        BouncedAt: '{time}',
-        ServerID: 23,
-        MessageStream: 'outbound',
-      },
-    },
+    sample('Delivery', { Recipient: 'emma@example.com', DeliveredAt: '{time}' }),
+    sample('Bounce', { Type: 'HardBounce', TypeCode: 1, Email: 'emma@example.com', BouncedAt: '{time}' }),
   ],
 };

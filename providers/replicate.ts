@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (status: string, members: object): Sample => ({
+  event: status,
+  body: { id: 'ufawqhfynnddngldkgtslldrkq', status, created_at: '{time}', ...members },
+});
 
 export const replicate: Provider = {
   name: 'replicate',
@@ -10,14 +15,5 @@ export const replicate: Provider = {
   eventId: { header: 'webhook-id' },
   instructions:
     'Create a prediction with the ingest URL as the webhook parameter. Get the signing secret from the Replicate API.',
-  samples: [
-    {
-      event: 'succeeded',
-      body: { id: 'ufawqhfynnddngldkgtslldrkq', status: 'succeeded', created_at: '{time}', output: null },
-    },
-    {
-      event: 'failed',
-      body: { id: 'ufawqhfynnddngldkgtslldrkq', status: 'failed', created_at: '{time}', error: 'out of memory' },
-    },
-  ],
+  samples: [sample('succeeded', { output: null }), sample('failed', { error: 'out of memory' })],
 };

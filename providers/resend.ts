@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (type: string, members: object): Sample => ({
+  event: type,
+  body: { type, created_at: '{time}', data: { email_id: '{uuid}', to: ['emma@example.com'], ...members } },
+});
 
 export const resend: Provider = {
   name: 'resend',
@@ -10,17 +15,7 @@ export const resend: Provider = {
   eventId: { header: 'svix-id' },
   instructions: 'Go to Webhooks › Add Webhook. Enter the ingest URL, then copy the signing secret.',
   samples: [
-    {
-      event: 'email.delivered',
-      body: { type: 'email.delivered', created_at: '{time}', data: { email_id: '{uuid}', to: ['emma@example.com'] } },
-    },
-    {
-      event: 'email.bounced',
-      body: {
-        type: 'email.bounced',
-        created_at: '{time}',
-        data: { email_id: '{uuid}', to: ['emma@example.com'], bounce: { type: 'Permanent', subType: 'General' } },
-      },
-    },
+    sample('email.delivered', {}),
+    sample('email.bounced', { bounce: { type: 'Permanent', subType: 'General' } }),
   ],
 };

@@ -1,4 +1,9 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (update_id: number, event: string, content: object): Sample => ({
+  event,
+  body: { update_id, [event]: content },
+});
 
 export const telegram: Provider = {
   name: 'telegram',
@@ -10,19 +15,11 @@ export const telegram: Provider = {
   instructions:
     'Call setWebhook in the Bot API with the ingest URL as the url parameter and the secret as the secret_token parameter.',
   samples: [
-    {
-      event: 'message',
-      body: {
-        update_id: 10000,
-        message: { message_id: 1365, date: 1441645532, chat: { id: 1111111, type: 'private' }, text: '/start' },
-      },
-    },
-    {
-      event: 'callback_query',
-      body: {
-        update_id: 10001,
-        callback_query: { id: '4382bfdwdsb323b2d9', from: { id: 1111111, first_name: 'Emma' }, data: 'pay' },
-      },
-    },
+    sample(10000, 'message', {
+      ...{ message_id: 1365, date: 1441645532, chat: { id: 1111111, type: 'private' }, text: '/start' },
+    }),
+    sample(10001, 'callback_query', {
+      ...{ id: '4382bfdwdsb323b2d9', from: { id: 1111111, first_name: 'Emma' }, data: 'pay' },
+    }),
   ],
 };

@@ -1,4 +1,10 @@
-import { hmacOf, type Provider } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
+
+const sample = (type: string, version: string, event: object): Sample => ({
+  event: type,
+  headers: { 'Twitch-Eventsub-Message-Type': 'notification', 'Twitch-Eventsub-Subscription-Type': type },
+  body: { subscription: { id: '{uuid}', type, version, status: 'enabled' }, event },
+});
 
 export const twitch: Provider = {
   name: 'twitch',
@@ -27,27 +33,9 @@ export const twitch: Provider = {
   instructions:
     "Use the Twitch API to create a subscription with the ingest URL as the transport.callback parameter and the source's secret as the transport.secret parameter. Hookyard responds to the challenge.",
   samples: [
-    {
-      event: 'stream.online',
-      headers: {
-        'Twitch-Eventsub-Message-Type': 'notification',
-        'Twitch-Eventsub-Subscription-Type': 'stream.online',
-      },
-      body: {
-        subscription: { id: '{uuid}', type: 'stream.online', version: '1', status: 'enabled' },
-        event: { broadcaster_user_id: '1337', type: 'live' },
-      },
-    },
-    {
-      event: 'channel.follow',
-      headers: {
-        'Twitch-Eventsub-Message-Type': 'notification',
-        'Twitch-Eventsub-Subscription-Type': 'channel.follow',
-      },
-      body: {
-        subscription: { id: '{uuid}', type: 'channel.follow', version: '2', status: 'enabled' },
-        event: { user_id: '1234', user_login: 'emma', broadcaster_user_id: '1337', followed_at: '{time}' },
-      },
-    },
+    sample('stream.online', '1', { broadcaster_user_id: '1337', type: 'live' }),
+    sample('channel.follow', '2', {
+      ...{ user_id: '1234', user_login: 'emma', broadcaster_user_id: '1337', followed_at: '{time}' },
+    }),
   ],
 };

@@ -1,4 +1,9 @@
-import { hmacOf, type Provider } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
+
+const sample = (triggerType: string, payload: object): Sample => ({
+  event: triggerType,
+  body: { triggerType, payload },
+});
 
 export const webflow: Provider = {
   name: 'webflow',
@@ -15,19 +20,7 @@ export const webflow: Provider = {
   instructions:
     'Use the Webflow API to create a webhook with the ingest URL. Webhooks created in the site settings are not signed and are refused.',
   samples: [
-    {
-      event: 'form_submission',
-      body: {
-        triggerType: 'form_submission',
-        payload: { name: 'Contact Us', siteId: '65427cf400e02b306eaa049c', submittedAt: '{time}' },
-      },
-    },
-    {
-      event: 'ecomm_new_order',
-      body: {
-        triggerType: 'ecomm_new_order',
-        payload: { orderId: 'dfa-3f1', status: 'unfulfilled', acceptedOn: '{time}' },
-      },
-    },
+    sample('form_submission', { name: 'Contact Us', siteId: '65427cf400e02b306eaa049c', submittedAt: '{time}' }),
+    sample('ecomm_new_order', { orderId: 'dfa-3f1', status: 'unfulfilled', acceptedOn: '{time}' }),
   ],
 };

@@ -1,4 +1,11 @@
-import { hmacOf, type Provider } from './provider.ts';
+import { hmacOf, type Provider, type Sample } from './provider.ts';
+
+const USER = { id_str: '6253282', screen_name: 'emma' };
+
+const sample = (event: string, members: object): Sample => ({
+  event,
+  body: { for_user_id: '2244994945', [event]: [{ ...members, user: USER }] },
+});
 
 export const x: Provider = {
   name: 'x',
@@ -16,28 +23,11 @@ export const x: Provider = {
   instructions:
     'Create the source first, then register its ingest URL with POST /2/webhooks. Hookyard responds to the challenge-response check (CRC), which X repeats every hour.',
   samples: [
-    {
-      event: 'tweet_create_events',
-      body: {
-        for_user_id: '2244994945',
-        tweet_create_events: [
-          {
-            created_at: 'Wed Oct 10 20:19:24 +0000 2018',
-            id_str: '1050118621198921728',
-            text: 'Where can I buy this?',
-            user: { id_str: '6253282', screen_name: 'emma' },
-          },
-        ],
-      },
-    },
-    {
-      event: 'favorite_events',
-      body: {
-        for_user_id: '2244994945',
-        favorite_events: [
-          { id: '{hex}', timestamp_ms: '{milliseconds:number}', user: { id_str: '6253282', screen_name: 'emma' } },
-        ],
-      },
-    },
+    sample('tweet_create_events', {
+      created_at: 'Wed Oct 10 20:19:24 +0000 2018',
+      id_str: '1050118621198921728',
+      text: 'Where can I buy this?',
+    }),
+    sample('favorite_events', { id: '{hex}', timestamp_ms: '{milliseconds:number}' }),
   ],
 };
