@@ -46,7 +46,6 @@ interface AskOptions {
 
 export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
-/** @param options.now in ms */
 export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }) {
   const { log, now = () => performance.now() } = options;
   const clock = { ttlResolution: 0, perf: { now } };
@@ -167,7 +166,6 @@ const PER_SOURCE = 10;
 const PER_ORGANIZATION = 60;
 const MAX_COUNTS = 20_000;
 
-/** Makes what counts one question. */
 function createBudget(
   clock: Pick<LRUCache.Options<string, object, unknown>, 'ttlResolution' | 'perf'>,
 ): (asker: Asker) => void {

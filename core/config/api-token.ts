@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A new token: `whr_` and 32 random bytes. */
 export function newToken(): string {
   return `whr_${randomBytes(32).toString('base64url')}`;
 }

@@ -7,10 +7,7 @@ export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
 }
 
-/**
- * Fills a folder that appears under its name only when it is complete; several processes may do so at once.
- * @param isComplete whether it is there
- */
+/** Fills a folder that appears under its name only when it is complete; several processes may do so at once. */
 export async function fillOnce(
   folder: string,
   fill: (unfinished: string) => unknown,

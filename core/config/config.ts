@@ -177,7 +177,6 @@ type Read<Name extends keyof Variables> =
   | z.output<Variables[Name]['schema']>
   | (Variables[Name] extends { default: string } ? never : undefined);
 
-/** Validated settings, by variable name; an optional variable that is unset is `undefined`. */
 export type Settings = { [Name in keyof Variables]: Read<Name> } & {
   /** Where a secret was read from, if it was read from a file. */
   [Name in SecretName as `${Name}_FILE`]?: string;

@@ -6,8 +6,6 @@ import { join, resolve } from 'node:path';
 export const isPackage = /\.js$/.test(import.meta.filename);
 
 /**
- * An absolute path.
- * @param project the folder of the code
  * @param named HOOKYARD_DATA_DIR; without it data is beside the code of a checkout, and an installed package keeps it
  * for its user
  */

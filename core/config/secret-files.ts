@@ -34,7 +34,6 @@ type Environment = Record<string, string | undefined>;
 const fileVariable = <Name extends SecretName>(name: Name) => `${name}_FILE` as const;
 
 /**
- * The environment with the secrets that are in files.
  * @param env usually `process.env`; an empty text counts as unset
  * @throws ConfigError naming every secret that is given twice, and every file that cannot be read or is empty
  */

@@ -34,9 +34,7 @@ export const TUNING = {
    * without.
    */
   maxParked: 50_000,
-  /**
-   * ... of one organization, so that its outage leaves room for others. Measured with an outage of 200,000.
-   */
+  /** ... of one organization, so that its outage leaves room for others. Measured with an outage of 200,000. */
   maxParkedPerOrganization: 10_000,
   /**
    * How long a subject of an issue works without a failure before the issue is resolved, s. Long enough not to open and

@@ -21,11 +21,9 @@ export const DEFAULT_RETRY_POLICY: Readonly<RetryPolicy> = {
 export const MAX_RETRY_AFTER = 3_600_000;
 
 /**
- * The planned wait before a retry: exponential, limited, with +-10 % jitter so that retries of many deliveries spread.
- * @param policy the destination's policy
+ * The planned wait before a retry in whole ms: exponential, limited, with +-10 % jitter so that retries of many
+ * deliveries spread.
  * @param retryNumber 1 for the first retry
- * @param random01 a number from 0 to 1, chosen by the caller
- * @returns whole ms
  */
 export function retryDelay(policy: RetryPolicy, retryNumber: number, random01: number): number {
   if (policy.initialDelay <= 0) return 0;
@@ -43,7 +41,6 @@ const BETWEEN_VALUES = /,(?! *\d{1,2}[ -][a-z])/i;
  * Reads a `Retry-After` header (RFC 9110, section 10.2.3).
  * @param headerValue seconds or an HTTP-date, of several the longest; a time in the past and a negative number mean
  * "now"
- * @param nowMs milliseconds since 1970
  * @returns the wait in whole ms, or null when there is no header or it cannot be read
  */
 export function parseRetryAfter(headerValue: string | null | undefined, nowMs: number): number | null {

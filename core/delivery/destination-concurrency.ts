@@ -81,7 +81,6 @@ export class DestinationConcurrency {
     return entry === undefined || this.#hasRoom(entry);
   }
 
-  /** Destinations without room. */
   full(): string[] {
     return [...this.#active].filter((entry) => !this.#hasRoom(entry)).map(({ destinationId }) => destinationId);
   }

@@ -52,10 +52,7 @@ export function pageEvents(
   return Math.min(pageSize(rates.events), Math.max(1, Math.ceil(pageDeliveries(rates.deliveries) / each)));
 }
 
-/**
- * How many deliveries the next page may have, by those that were made.
- * @param rates events and deliveries per second
- */
+/** How many deliveries the next page may have, by those that were made. */
 export function expectedDeliveries(
   { pages, deliveriesCreated }: Pick<ReplayProgress, 'pages' | 'deliveriesCreated'>,
   rates: { events: number; deliveries: number },

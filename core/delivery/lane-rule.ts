@@ -92,7 +92,6 @@ export class LaneRule {
     return 'behind';
   }
 
-  /** No workflows for a while. */
   pause(reason: ReasonForRelay): void {
     const now = this.#options.now();
     const { ms, until } = this.#pause;

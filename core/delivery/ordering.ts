@@ -14,7 +14,6 @@ export interface Ordering {
   missingKey: (typeof MISSING_KEYS)[number];
   /** A delivery that has used up its retries blocks its key, or lets the next one go. */
   onExhausted: (typeof ON_EXHAUSTED)[number];
-  /** How long it blocks its key. */
   holdSeconds: number;
 }
 
@@ -41,7 +40,6 @@ export function orderKeyOf(values: readonly unknown[]): OrderKey | null {
   return text === null ? null : keyOf('key', text);
 }
 
-/** The key of all events of a route. */
 export const orderKeyOfRoute = (routeId: string): OrderKey => keyOf('route', routeId);
 
 function keyOf(kind: 'key' | 'route', text: string): OrderKey {

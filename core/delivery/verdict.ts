@@ -27,7 +27,6 @@ const USELESS_TO_RETRY = [410, 508];
 const RETRY_AFTER_STATUSES = [429, 503];
 
 /**
- * Evaluates an attempt.
  * @param retryDelay planned wait before the next attempt in ms; null when there is none left
  * @param nowMs end of the attempt, milliseconds since 1970
  */
@@ -73,12 +72,7 @@ export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string }
 
 export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
 
-/**
- * Whether a destination's response counts as success (`expectedResponse` of its route).
- * @param expected the route's expectation, or null
- * @param contains whether the response's body contains the text that is expected
- * @returns success, or why not in one sentence
- */
+/** Whether a destination's response counts as success (`expectedResponse` of its route). */
 export function isSuccess(expected: ExpectedResponse | null, statusCode: number, contains: boolean): ResponseCheck {
   const statusCodes = expected?.statusCodes ?? [];
   const statusIsRight =

@@ -17,7 +17,6 @@ const TOO_MUCH = "this webhook's filters and schemas take too much time or memor
 export class Budget {
   #left: number;
 
-  /** @param ms about how long the work may take */
   constructor(ms: number) {
     this.#left = ms * STEPS_PER_MS;
   }
@@ -38,7 +37,6 @@ export class Budget {
     return work();
   }
 
-  /** What is left, in ms. */
   get leftMs(): number {
     return Math.max(0, this.#left / STEPS_PER_MS);
   }

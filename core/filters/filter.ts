@@ -127,7 +127,6 @@ const isPatternOperator = (operator: string): boolean => operator === 'matches' 
 const CONDITION_STEPS = 100;
 const ELEMENT_STEPS = 20;
 
-/** @throws ConditionError, BudgetError */
 function compileCondition({ field, operator, value }: FilterCondition, budget: Budget = NO_LIMIT): CompiledCondition {
   budget.spend(CONDITION_STEPS + field.length + (Array.isArray(value) ? value.length * ELEMENT_STEPS : 0));
   if (!OPERATOR_NAMES.includes(operator))
@@ -207,10 +206,7 @@ export interface FilteredRequest {
 /** Reads every value that a field leads to; none when it leads nowhere. @throws BudgetError */
 export type FieldReader = (request: FilteredRequest, budget: Budget) => readonly unknown[];
 
-/**
- * Finds out how to read a field.
- * @returns null when the text is no path
- */
+/** @returns null when the text is no path */
 export function fieldReader(field: string): FieldReader | null {
   const steps = parsePath(field);
   if (steps === null) return null;

@@ -5,7 +5,6 @@ import { valueText } from '../http/header-text.ts';
 
 /** A file, or a field that is no text. */
 export interface FilePart {
-  /** Absent: it has none. */
   filename?: string;
   contentType: string;
   /** Bytes of its content. */

@@ -22,7 +22,6 @@ export function parseRange(text: string): AddressRange | null {
   return [given, length];
 }
 
-/** Whether an address lies in one of the ranges. A text that is no address lies in none. */
 export function inRanges(text: string, ranges: readonly AddressRange[]): boolean {
   if (ranges.length === 0 || isIP(text) === 0) return false;
   const address = ipaddr.process(text);

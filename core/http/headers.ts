@@ -2,7 +2,6 @@
 import { HOPS_HEADER } from '../ingest/hops.ts';
 
 export const MAX_CUSTOM_HEADERS = 50;
-/** At most this many bytes of custom header names and values together. */
 export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
 
 // RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of
@@ -62,10 +61,6 @@ export function checkHeaderName(name: string): string | null {
 
 export type HeaderProblem = { name: string; message: string };
 
-/**
- * Checks the custom headers of a destination.
- * @returns the problems, none when the headers can be sent as they are
- */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderProblem[] {
   const problems: HeaderProblem[] = [];
   const seen = new Set<string>();

@@ -15,5 +15,4 @@ export function urlProblem(text: string): string | null {
   return null;
 }
 
-/** Scheme, host and port of an address; null for a text that is none. */
 export const originOf = (text: string): string | null => URL.parse(text)?.origin ?? null;

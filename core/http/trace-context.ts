@@ -32,7 +32,6 @@ export function parseTraceparent(text: string | null | undefined): TraceContext 
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-/** In the form of version 00. */
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }

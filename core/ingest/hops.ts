@@ -13,10 +13,7 @@ export const MAX_HOPS = 5;
 
 const LOWER_NAME = HOPS_HEADER.toLowerCase();
 
-/**
- * How many Hookyards a webhook has been through, at most `MAX_HOPS`.
- * @param received its headers, names in lower case
- */
+/** At most `MAX_HOPS`. @param received names in lower case */
 export function hopsOf(received: Readonly<Record<string, string>>): number {
   const value = received[LOWER_NAME];
   if (value === undefined) return 0;

@@ -17,7 +17,6 @@ const SAMPLES_TIMES_FREE = { organization: 1, source: 1 / 4 };
 
 interface OfSource {
   owner: RefusalOwner;
-  /** By hour, cause and limit. */
   counts: Map<string, RefusalCount>;
   samples: RefusedWebhook[];
 }
@@ -39,10 +38,7 @@ export class PendingRefusals {
     return this.counts().reduce((sum, { count }) => sum + count, 0);
   }
 
-  /**
-   * Counts a refusal.
-   * @param describe gives what is kept of it; called only when there is room for a sample
-   */
+  /** @param describe gives what is kept of it; called only when there is room for a sample */
   add(
     { organizationId, sourceId }: RefusalOwner,
     { cause, limit }: Refusal,
@@ -81,7 +77,6 @@ export class PendingRefusals {
     return Array.from(this.#sources.values(), ({ samples }) => samples).flat();
   }
 
-  /** @returns null when there is no place for it */
   #count(added: RefusalCount): OfSource | null {
     const ofSource = this.#sources.get(added.sourceId) ?? this.#enter(added);
     const key = `${added.hour} ${added.cause} ${added.limit}`;

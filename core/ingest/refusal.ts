@@ -48,7 +48,6 @@ export interface RefusedWebhook extends Refusal, RefusalOwner {
   payloadStart: Buffer | null;
 }
 
-/** How many of a source were refused in an hour, for one cause. */
 export interface RefusalCount extends RefusalOwner, Pick<Refusal, 'cause' | 'limit'> {
   /** ms since 1970 */
   hour: number;

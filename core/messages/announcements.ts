@@ -6,7 +6,6 @@ import type { IssueState } from './issues.ts';
 import { MAX_DIGEST_CHANGES } from './message.ts';
 
 const MINUTE_MS = 60_000;
-/** Messages on their way to a channel, at most. */
 export const MAX_UNDER_WAY = 100;
 // Until a first message has arrived, and while the channel fails.
 const MAX_UNTIL_ARRIVED = 5;
@@ -30,7 +29,6 @@ export interface ChannelState {
   underWay: number;
 }
 
-/** An issue that is not as the channel knows it. */
 export interface IssueNews {
   issueId: string;
   /** `open` is news to a channel that does not know the issue only where its filter names it. */
@@ -46,7 +44,6 @@ export interface IssueNews {
 export interface AnnouncedChange {
   issueId: string;
   change: Change;
-  /** What the channel had been notified of before. */
   before: Change | null;
   exhausted: boolean;
 }

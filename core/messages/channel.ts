@@ -86,7 +86,6 @@ export const CHANNEL_SECRET: Readonly<Record<ChannelType, string | null>> = {
 /** Types that keep one incident per issue, so a message of several issues makes no sense there. */
 export const INCIDENT_TYPES: readonly ChannelType[] = ['pagerduty'];
 
-/** When a channel is told nothing, every day. */
 export interface QuietHours {
   /** `22:00` */
   from: string;

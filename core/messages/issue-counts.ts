@@ -70,7 +70,6 @@ export class IssueCounts implements IssueSink {
       this.#working.set(key, subject);
   }
 
-  /** Those with failures, and those that have only worked. */
   subjects(): { failing: SubjectCount[]; working: IssueSubject[] } {
     return { failing: [...this.#failing.values()], working: [...this.#working.values()] };
   }

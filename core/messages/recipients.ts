@@ -5,7 +5,6 @@ import { z } from 'zod';
 const MAX_EMAILS = 50;
 const email = z.email();
 
-/** What is wrong with a list that names somebody, or null. */
 function problemOf(given: string): string | null {
   const addresses = given.split(',').map((address) => address.trim());
   const wrong = addresses.find((address) => !email.safeParse(address).success);
@@ -31,11 +30,7 @@ export type RecipientRule = 'any' | 'confirmed' | readonly string[];
 
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/**
- * The rule in force.
- * @param setting HOOKYARD_NOTIFY_RECIPIENTS
- * @param several whether there is more than one organization
- */
+/** @param setting HOOKYARD_NOTIFY_RECIPIENTS @param several whether there is more than one organization */
 export function recipientRule(setting: readonly string[] | undefined, several: boolean): RecipientRule {
   const [first] = setting ?? [];
   if (setting === undefined || first === undefined) return several ? 'confirmed' : 'any';

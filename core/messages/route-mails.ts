@@ -37,7 +37,6 @@ export interface Draft {
 
 export interface RouteMail {
   count: number;
-  /** When the first of them ended, ISO 8601. */
   since: string;
   facts: OutcomeFacts;
   /** Of a recovery: the deliveries that had failed before it, and when the first of them did, ISO 8601. */
@@ -47,10 +46,7 @@ export interface RouteMail {
 /** The mail of these drafts; or when to look again, null: with the next delivery. */
 export type MailDecision = { send: RouteMail; of: Draft[] } | { at: Date | null };
 
-/**
- * Decides about the drafts of one route and kind.
- * @param last when the last mail of the kind was sent; `under way` while one is; null: none lately
- */
+/** @param last when the last mail of the kind was sent; `under way` while one is; null: none lately */
 export function decideMail(kind: MailKind, drafts: Draft[], last: Date | 'under way' | null, now: Date): MailDecision {
   const ready = drafts.filter((draft) => isReady(kind, draft));
   const latest = ready.toSorted((one, other) => Date.parse(timeOf(one)) - Date.parse(timeOf(other))).at(-1);

@@ -5,7 +5,6 @@ import { Counter, Gauge, Histogram, REQUESTS, WAITS } from './instruments.ts';
 
 /** What became of an attempt: `retrying` has failed, and another one follows. */
 const ATTEMPT_OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
-/** The class of the status code, or why there is none. */
 const CODE_CLASSES = [
   '1xx',
   '2xx',

@@ -4,10 +4,8 @@
 // Labels are bounded by construction: an instrument declares which values each label may have, or how many different
 // ones it takes. What is beyond counts as OTHER. So nothing that a stranger sends makes a series.
 
-/** The value of a label that is beyond what its instrument declares. */
 export const OTHER = 'other';
 
-/** Which processes have an instrument. */
 export type Role = 'api' | 'worker';
 
 type Values = readonly string[] | number;
@@ -62,7 +60,6 @@ class SeriesMap<Value> {
     this.#first = first;
   }
 
-  /** Makes the series of all combinations, unless they are many. */
   begin(): this {
     for (const combination of this.#fewCombinations()) this.of(combination);
     return this;
@@ -140,7 +137,6 @@ export class Counter<const L extends Labels = Record<never, never>> extends Inst
 
 export class Histogram<const L extends Labels = Record<never, never>> extends Instrument<L> {
   readonly kind = 'histogram';
-  /** Upper bounds of its buckets, in ascending order. */
   readonly bounds: readonly number[];
   readonly #series: SeriesMap<Distribution>;
 
@@ -179,7 +175,6 @@ export class Gauge<const L extends Labels = Record<never, never>> extends Instru
   readonly kind: 'gauge' | 'counter';
   #read: (() => Reading<L>) | undefined;
 
-  /** @param isTotal whether what is read only grows */
   constructor(definition: Definition<L>, isTotal = false) {
     super(definition);
     this.kind = isTotal ? 'counter' : 'gauge';

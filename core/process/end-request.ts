@@ -5,10 +5,7 @@ import { flushCompileCache } from 'node:module';
 // One Ctrl-C or one `kill` may arrive twice: from the terminal and from the process above.
 const SAME_REQUEST_MS = 500;
 
-/**
- * Calls `end` once for each request to end.
- * @param end gets the reason and how many requests there have been, this one included
- */
+/** @param end called once for each request, with the reason and how many there have been, this one included */
 export function onEndRequest(end: (reason: string, count: number) => void): void {
   let count = 0;
   let last = Number.NEGATIVE_INFINITY;

@@ -64,7 +64,6 @@ export function causeOf(error: unknown): Cause {
   return { details: short(error.message), ...(error.stack !== undefined && { stack: error.stack }) };
 }
 
-/** The name of a gRPC status; its number when it is none that we know. */
 function grpcCode(status: number): string {
   return GRPC_CODES[status] ?? String(status);
 }

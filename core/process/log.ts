@@ -17,10 +17,7 @@ const REDACTED_PATHS = [
   '*.headers["x-api-key"]',
 ];
 
-/**
- * Makes the logger of a process.
- * @param role the process: `api` or `worker`, in every line
- */
+/** @param role the process: `api` or `worker`, in every line */
 export function createLog(settings: LogSettings, role: string): Log {
   const options = { level: settings.LOG_LEVEL, base: { role }, redact: REDACTED_PATHS };
   if (settings.HOOKYARD_LOG_FORMAT === 'text') {
@@ -105,7 +102,6 @@ class ThrottledLog {
     this.#take({ level: 'error', facts, message }, kind);
   }
 
-  /** Writes what was counted until now. */
   flush(): void {
     for (const counted of this.#kinds.values()) if (counted.repeated > 0) this.#write(counted);
   }

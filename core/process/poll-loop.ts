@@ -1,6 +1,5 @@
 // Polling: a loop of rounds with pauses in between that can be woken and stopped, and a probe that caches its result.
 
-/** How long a loop pauses after a round. */
 export interface Pause {
   /** ms; with 0 the next round follows at once. */
   ms: number;
@@ -9,7 +8,6 @@ export interface Pause {
 }
 
 export interface PollLoopOptions {
-  /** One round of work. Rounds never overlap. */
   round: () => Promise<Pause>;
   onError: (error: unknown) => Pause;
 }
@@ -87,7 +85,6 @@ export class PollLoop {
 
 /** How long a result is valid, ms: less than the usual probe interval of load balancers. */
 const KEPT_MS = 500;
-/** What is wrong with a server that could not be asked. */
 export const UNREACHABLE = 'cannot be reached';
 
 /** One check at a time for all callers; its result is cached for a moment. */

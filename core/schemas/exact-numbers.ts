@@ -28,7 +28,6 @@ export function roundSchema(schema: unknown, keepsExact: boolean): unknown {
 const isSchema = (value: unknown): boolean =>
   typeof value === 'boolean' || (typeof value === 'object' && !Array.isArray(value) && !(value instanceof ExactNumber));
 
-/** Exact containers by their copies. */
 type Originals = WeakMap<object, object>;
 
 /** A copy with doubles. @param keep gives what stands for a member, or null for a copy of it */

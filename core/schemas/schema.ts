@@ -9,7 +9,6 @@ import { type Dialect, dialectOf, evaluationCost, metaSchemaProblem, newValidato
 
 export type JsonSchema = Record<string, unknown> | boolean;
 
-/** The longest schema, in bytes of its JSON. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 
 // In a thread, where it holds up nobody but the organization's own tasks.
@@ -34,18 +33,14 @@ export const validationSteps = ({ cost }: Pick<CompiledSchema, 'cost'>, bytes: n
 export interface CompiledSchema {
   readonly cost: number;
   /**
-   * Validates a payload. It may take a quarter of a second: on the event loop `validationSteps` has to be asked first.
-   * @param bytes its size
+   * The first errors; none when it matches. It may take a quarter of a second: on the event loop `validationSteps` has
+   * to be asked first.
    * @param limitMs when it has less time than usual
-   * @returns the first errors; none when it matches
    */
   validate(payload: unknown, bytes: number, limitMs?: number): SchemaError[];
 }
 
-/**
- * Checks a schema that is to be stored: its size, dialect, meta-schema, patterns and references.
- * @throws InvalidSchemaError
- */
+/** Of a schema that is to be stored: size, dialect, meta-schema, patterns, references. @throws InvalidSchemaError */
 export function checkSchema(schema: JsonSchema): void {
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES)
     throw new InvalidSchemaError(`must be at most ${MAX_SCHEMA_BYTES} bytes of JSON`);
@@ -101,7 +96,6 @@ function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
   };
 }
 
-/** Slower, and only the first error. */
 function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
   const ajv = newValidator(dialect, false);
   const run = addExactKeywords(ajv);

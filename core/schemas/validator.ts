@@ -44,7 +44,6 @@ const MAX_FORMATTED = 2048;
 /**
  * A validator for one schema: its own, so that ids inside a schema never meet those of another one. It loads nothing:
  * a reference to anything outside the schema cannot be resolved.
- * @param allErrors collect every error instead of the first
  */
 export function newValidator(dialect: Dialect, allErrors: boolean): Ajv {
   const options = { ...OPTIONS, allErrors };

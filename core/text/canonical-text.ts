@@ -2,13 +2,11 @@
 import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
 import { decimalKey, ExactNumber, isJsonNumber, type JsonNumber } from './exact-json.ts';
 
-/** What a comparison of a value costs, in steps of a budget. */
 export function stepsOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 32;
   return value instanceof ExactNumber ? 1 + String(value).length : 1;
 }
 
-/** Equal for equal numbers. */
 export function keyOf(number: JsonNumber): number | string | null {
   if (typeof number !== 'number') return number.key;
   // Such a double may be written as an ExactNumber too.

@@ -50,11 +50,7 @@ function randomBits(bits: number): number {
 let lastMs = -1;
 let counter = 0;
 
-/**
- * A new id; ids made by one process for the same millisecond sort in the order they were made.
- * @param nowMs milliseconds since 1970
- * @throws RangeError when `nowMs` does not fit 48 bits
- */
+/** Ids made by one process for the same millisecond sort in the order they were made. @throws RangeError */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
   counter = nowMs === lastMs ? counter + 1 : randomBits(33);
   lastMs = nowMs;
@@ -68,10 +64,7 @@ export function idFloor(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${timeText(ms)}${'0'.repeat(TEXT_LENGTH - TIME_LENGTH)}`;
 }
 
-/**
- * The time an id was made, in milliseconds since 1970.
- * @throws TypeError when the text does not end in 26 characters of an id
- */
+/** When it was made, ms since 1970. @throws TypeError when the text does not end in 26 characters of an id */
 export function idTime(id: string): number {
   const text = id.slice(-TEXT_LENGTH);
   if (!ID_TEXT.test(text)) throw new TypeError(`Not an ID: ${id}`);

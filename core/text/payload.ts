@@ -65,7 +65,6 @@ function nested(values: unknown[]): object[] {
   return values.filter((value) => typeof value === 'object' && value !== null);
 }
 
-/** An event's `payloadHash`: `sha256:` and the hex digest of the bytes. */
 export function hashPayload(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -18,7 +18,6 @@ export function isRedacted(text: string): boolean {
 /** Whether a new secret was typed behind the redacted one, which callers refuse: no secret begins with four bullets. */
 export const extendsRedacted = (text: string): boolean => text.startsWith(BULLETS) && !isRedacted(text);
 
-/** What callers say when they refuse a redacted value. */
 export const NEEDS_FULL_SECRET = 'must be the full secret; a masked value is accepted only to keep a stored secret';
 
 /** The value to store; `ok: false`: the caller must refuse it, a redacted value with nothing stored behind it, or with

@@ -8,10 +8,7 @@ export interface UnknownMember {
   isRefused: boolean;
 }
 
-/**
- * Finds the members that parsing drops or refuses.
- * @param value as it was sent, valid or not
- */
+/** The members that parsing drops or refuses. @param value as it was sent, valid or not */
 export function unknownMembers(
   schema: z.core.$ZodType,
   value: unknown,

@@ -20,10 +20,7 @@ const CERTIFICATE = 'certificate';
 // Stores of files answer 403 for a file that is not there.
 const NO_FILE = [403, 404, 410];
 
-/**
- * @returns null when there is none, or it is not valid at this time
- * @throws KeysAwayError
- */
+/** Null: there is none, or it is not valid at this time. @throws KeysAwayError */
 async function certificateKey(keys: PublishedKeys, url: string, nowMs: number): Promise<KeyObject | null> {
   const isNone = (status: number) => NO_FILE.includes(status);
   const found = await keys.key({ url, isNamedByWebhook: true, read: readCertificate, isNone }, CERTIFICATE);
@@ -109,7 +106,6 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
   needsPublishedKeys: () => true,
 };
 
-/** The texts of a message by their names; of what is none, an empty one. */
 function textOf(message: unknown): (name: string) => string {
   return (name) => {
     const value = memberOf(message, name);

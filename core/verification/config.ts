@@ -180,7 +180,6 @@ export function publicVerificationConfig(config: VerificationConfig): WithoutSec
 export const confirmsSubscriptions = (verification: PublicVerificationConfig): boolean =>
   'confirmSubscriptions' in verification && verification.confirmSubscriptions === true;
 
-/** The provider of a source; null without one. */
 export const providerOf = (source: { provider?: string | null }): string | null => source.provider ?? null;
 
 const sealedSchema = z.object({ secret: z.string(), verifyToken: z.string().optional() });

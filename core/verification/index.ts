@@ -41,10 +41,8 @@ export type Scheme = SchemeOf<(typeof kinds)[keyof typeof kinds]>;
 const kindOf = ({ kind }: Scheme) => kinds[kind] as SchemeKind<Scheme>;
 
 /**
- * Verifies that a request comes from the sender; comparisons take constant time. A promise only where keys or threads
- * are needed.
+ * As SchemeKind has it; a promise only where keys or threads are needed.
  * @param credentials of the source, in clear
- * @throws KeysAwayError when a key of the sender is needed, and cannot be had now
  */
 export const verify = (
   scheme: Scheme,
@@ -59,13 +57,10 @@ export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Sign
   return signed && { headers: {}, body: unsigned.body, query: {}, ...signed };
 }
 
-/** Whether a webhook may make this service ask the sender for a key. */
 export const needsPublishedKeys = (scheme: Scheme): boolean => kindOf(scheme).needsPublishedKeys?.(scheme) ?? false;
 
-/** Whether the source shares something with the sender; else what the sender publishes is enough. */
 export const needsSecret = (scheme: Scheme): boolean => kindOf(scheme).needsSecret?.(scheme) ?? true;
 
-/** What is wrong with the form of a secret that the owner enters; null when nothing is. */
 export const secretProblem = (scheme: Scheme, secret: string): string | null =>
   kindOf(scheme).secretProblem?.(scheme, secret) ?? null;
 

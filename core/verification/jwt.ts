@@ -32,7 +32,6 @@ interface JwtScheme {
   issuers?: readonly string[];
   /** Whether `aud` must be the address of the source, or has to be where there is one; or what it must hold. */
   audience?: 'required' | 'optional' | { is: string };
-  /** Texts that claims must be. */
   claims?: Readonly<Record<string, string>>;
   /** The claim that is the secret of the source: who sends. */
   sender?: 'email';

@@ -9,7 +9,6 @@ import type { PublishedKeys } from './published-keys.ts';
 export interface RawRequest {
   method: string;
   headers: Readonly<HeaderBytes>;
-  /** The exact bytes. */
   body: Buffer;
   /** When it came, ms since 1970. */
   nowMs: number;
@@ -71,7 +70,6 @@ export interface SchemeKind<Scheme> {
   sign?(scheme: Scheme, secret: string, unsigned: Unsigned): Partial<Signed> | null;
   /** What is wrong with the form of a secret that an owner enters, as the end of a sentence; null when nothing is. */
   secretProblem?(scheme: Scheme, secret: string): string | null;
-  /** The headers whose values are not shown. */
   secretHeaders?(scheme: Scheme): readonly string[];
   /** Where a secret stands that is good for any body, so that it is neither stored nor forwarded. */
   token?(scheme: Scheme): { header: string } | { parameter: string } | null;
@@ -96,7 +94,6 @@ export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 export type SignatureEncoding = (typeof SIGNATURE_ENCODINGS)[number];
 
-/** The HMAC over the parts in order. */
 export function hmac(
   algorithm: SignatureAlgorithm,
   secret: string | Buffer,
@@ -211,7 +208,6 @@ export function untrustedJson(request: RawRequest, maxBytes: number): unknown {
   return request.body.length > maxBytes ? undefined : request.parsed(jsonOf);
 }
 
-/** Undefined for what is no JSON. */
 export function jsonOf(body: Buffer | string): unknown {
   try {
     return JSON.parse(body.toString());

@@ -39,7 +39,6 @@ export type BatchPlan<Delivery extends WaitingDelivery = WaitingDelivery> =
 
 /** How many of the oldest deliveries are checked; enough while only one partition waits. */
 export const quickLook = ({ batchSize }: BatchRule): number => batchSize;
-/** How many deliveries are checked when that is not enough. */
 export const fullLook = ({ batchSize }: BatchRule): number =>
   Math.max(Math.min(FILES_THAT_WAIT * batchSize, MOST_LOOKED_AT), 2 * batchSize);
 
@@ -81,7 +80,6 @@ function fullest<Group extends { members: unknown[] }>(groups: Group[]): Group |
   return groups.toSorted((a, b) => b.members.length - a.members.length)[0];
 }
 
-/** As many as fit in a file, at least one. */
 function firstOf<Delivery extends WaitingDelivery>(
   members: Delivery[],
   { batchSize, batchBytes }: BatchRule,

@@ -18,11 +18,7 @@ const MAX_NUMBER_LENGTH = 1000;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
-/**
- * Converts a JSON value.
- * @param value anything JSON can hold; null stays null, whatever the type
- * @param form of a decimal
- */
+/** @param value anything JSON can hold; null stays null, whatever the type @param form of a decimal */
 export function convert(value: unknown, type: ColumnType, form?: DecimalForm): Converted {
   if (value === null) return done(null);
   switch (type) {

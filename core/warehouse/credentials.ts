@@ -18,7 +18,6 @@ export const CREDENTIALS = {
 type Mode = 'keys' | 'sas' | 'identity';
 type Config = Readonly<Record<string, unknown>>;
 
-/** Which members each mode needs. */
 const NEEDED: Readonly<Record<WarehouseType, Partial<Record<Mode, readonly string[]>>>> = {
   s3: { keys: ['accessKeyId', 'secretAccessKey'] },
   // What is missing comes from the operator.

@@ -67,7 +67,6 @@ export const fieldMappingSchema = z
 export type FieldMappingRule = z.output<typeof rule>;
 type TypeOfRule = Pick<FieldMappingRule, 'type' | 'precision' | 'scale'>;
 
-/** What is wrong with the form of a decimal, or null. */
 function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; message: string } | null {
   if (type !== 'decimal') {
     const member = precision === undefined ? 'scale' : 'precision';
@@ -78,7 +77,6 @@ function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; me
   return scale === undefined || scale > precision ? { path: ['scale'], message: SCALE } : null;
 }
 
-/** The form of a decimal column of checked rules; undefined of others. */
 function decimalForm({ type, precision, scale }: TypeOfRule): DecimalForm | undefined {
   return type === 'decimal' && precision !== undefined && scale !== undefined ? { precision, scale } : undefined;
 }
@@ -116,13 +114,11 @@ const ID_COLUMNS: IdColumn[] = [
   { name: 'delivery_id', of: ({ deliveryId }) => deliveryId },
 ];
 
-/** Those that no rule names. */
 function idColumns(rules: readonly FieldMappingRule[]): IdColumn[] {
   const named = new Set(rules.map(({ target }) => columnKey(target)));
   return ID_COLUMNS.filter(({ name }) => !named.has(name));
 }
 
-/** The names of the columns of the ids that rows have before the mapped ones. */
 const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => idColumns(rules).map(({ name }) => name);
 
 /**

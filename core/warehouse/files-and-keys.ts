@@ -116,8 +116,7 @@ export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>
 }
 
 /**
- * The key of a batch's object.
- * @param batch.events its events in any order
+ * @param batch.events in any order
  * @returns for example `hooks/date=2026-11-21/20261121T154510123Z-<batch id>.jsonl.gz`
  * @throws RangeError when there is no event, or when events belong to different partitions
  */
@@ -167,7 +166,6 @@ export const testPrefix = (prefix: string): string => normalPrefix(`${TEST_FOLDE
 export const dataKeyOf = (key: string): string | null =>
   key.startsWith(`${TEST_FOLDER}/`) ? key.slice(TEST_FOLDER.length + 1) : null;
 
-/** A prefix without slashes at its ends. */
 export function normalPrefix(prefix: string): string {
   return prefix.replace(/^\/+|\/+$/g, '');
 }

@@ -27,7 +27,6 @@ export interface JsonPath {
 }
 
 /**
- * Compiles an expression.
  * @param members the members the root has; an expression that starts with another one could never find anything
  * @throws JsonPathError
  */

@@ -8,7 +8,6 @@ export type MadeRowText = {
   misfits: string[];
 };
 
-/** What rows look like: the columns of a mapping, or without one those of whole events. */
 export type RowForm = { mapping: FieldMapping | null; payloadColumn: PayloadColumn };
 
 /** @throws FileTooLargeError */
@@ -63,7 +62,6 @@ export type WarehouseEvent = {
   deliveryId: string;
   source: string;
   routeId: string | null;
-  /** The delivery that this one replays; null for none. */
   replayOf: string | null;
   receivedAt: Date;
   /** When it was fixed what the file holds, so that every upload of the file says the same. */

@@ -91,7 +91,6 @@ export type IsOfThisMachine = (address: string) => boolean;
 
 /**
  * Judges one address of one host.
- * @param address the IP address to connect to
  * @param hostname the host of the URL, as a name or as the address itself
  * @returns null when it may be connected to, else what it is: "a link-local address"
  */

@@ -18,7 +18,6 @@ export class AnswerReader {
   readonly #search: TextSearch | null;
   #read = 0;
 
-  /** @param keptBytes how much is kept as text @param lookFor a text to look for */
   constructor(keptBytes: number, lookFor: string | undefined) {
     this.#keptBytes = keptBytes;
     this.#kept = new GrowingBytes(keptBytes);
@@ -84,7 +83,6 @@ export class GrowingBytes {
   #buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** @param limit bytes that are kept */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -16,7 +16,6 @@ const NOT_READ = new Error('The rest of the response was not read');
 
 /**
  * Sends a request and reads its response, at most one MiB of the body.
- * @param path path and query
  * @param startedAt `performance.now()` at the start of the attempt
  * @throws what undici throws for a request it refuses to send
  */

@@ -58,10 +58,7 @@ export interface Reach {
   isOfThisMachine?: IsOfThisMachine;
 }
 
-/**
- * The options of a connector.
- * @throws Error naming an entry of `allow` that cannot be read
- */
+/** @throws Error naming an entry of `allow` that cannot be read */
 export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> & { resolve: Resolve } {
   const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
   return {

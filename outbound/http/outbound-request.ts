@@ -169,7 +169,6 @@ function ownHeaders(input: OutboundInput, traceparent: string | null): Record<st
   return headers;
 }
 
-/** A sentence as a header's value: visible ASCII on one line, at most 256 characters. */
 function asHeaderText(text: string): string {
   return text
     .replace(/[^\x21-\x7e]+/g, ' ')
@@ -191,11 +190,6 @@ export class MissingCredentialsError extends Error {
   }
 }
 
-/**
- * The authentication headers of a destination.
- * @param authConfig credentials in clear, of the shape that belongs to `authType`
- * @throws MissingCredentialsError when a field is missing
- */
 function authHeaders(authType: AuthType, authConfig: Readonly<Record<string, string>> | null): Record<string, string> {
   const field = (name: string): string => {
     const value = authConfig?.[name];

@@ -21,10 +21,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList; connect: GuardedConnector };
 
-/**
- * Makes an empty set of pools that holds at most `maxPools`.
- * @param options.allow the list that connectors go by; connections made under another one are not used again
- */
+/** @param options.allow the list that connectors go by; connections made under another one are not used again */
 export function createPools(options: {
   connectorOf: (url: URL) => GuardedConnector;
   allow: () => AllowList;
@@ -83,7 +80,6 @@ export function createPools(options: {
       if (entry !== previous) entries.set(key, entry);
       return { pool: entry.pool, path: request.target ?? entry.path };
     },
-    /** Closes every connection at once. */
     async destroy() {
       const all = [...retired, ...Array.from(entries.values(), ({ pool }) => pool)];
       entries.clear();

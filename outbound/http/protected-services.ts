@@ -11,7 +11,6 @@ export type OwnServices = ReturnType<typeof createOwnServices>;
 // counts there.
 const SHARED_PORTS = [80, 443];
 
-/** @param resolve the resolver of host names @param now in ms */
 export function createOwnServices(
   first: readonly HostAndPort[],
   resolve: Resolve,

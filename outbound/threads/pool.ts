@@ -23,7 +23,6 @@ const MAX_REMEMBERED = 1000;
 // stack.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 16 };
 
-/** The time that work in a thread may take, in ms. */
 interface Deadline {
   /** Processor time, which does not grow while others use the machine. */
   cpuMs: number;

@@ -141,7 +141,6 @@ export function trySchema({ schema: text, body, contentType }: SchemaTask): Sche
   return { ok: true, errors: compileSchema(schema).validate(payload, body.byteLength) };
 }
 
-/** As the Buffer that it was before it crossed the border. */
 const bytesOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
 /** What compiling takes of one turn, in ms; a single schema may take longer. */

@@ -43,7 +43,6 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs a stored transform on an event.
  * @returns the content to send, or why there is none
  * @throws NoThreadError, NoTurnError: the transform was not run then
  */

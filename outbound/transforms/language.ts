@@ -38,16 +38,12 @@ export interface SandboxError {
   place: [number, number] | null;
 }
 
-/** The line and column, from 1, of an offset in a text. */
 export function placeOf(code: string, offset: number): { line: number; column: number } {
   const before = code.slice(0, Math.max(0, offset)).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/**
- * Compiles with a library.
- * @param adapter script text of a function (code, call) => (event) => result, evaluated inside the sandbox
- */
+/** @param adapter script text of a function (code, call) => (event) => result, evaluated inside the sandbox */
 export function compileWith(adapter: string): TransformLanguage['compile'] {
   return (vm, code, call) =>
     vm.unwrapResult(vm.evalCode(adapter, 'adapter.js')).consume((compile) => {
@@ -67,7 +63,6 @@ export interface TransformCode {
   outputContentType: string | null;
 }
 
-/** The received event that a transform is a function of. */
 export interface TransformEvent {
   id: string;
   source: string;
@@ -124,7 +119,6 @@ export const LIMITS = {
   outputBytes: 10 * 1024 * 1024,
 } as const;
 
-/** A problem that has no place in the code. */
 const problem = <Reason extends TransformFailure>(reason: Reason, message: string) => ({
   ...{ reason, message, line: null, column: null },
 });

@@ -33,7 +33,6 @@ export function tellNumbers(body: string, form: NumberForm, seed: number): strin
   return JSON.stringify({ members, doubles: [...doubles.values()], mark: markFor(seed) } satisfies ExactNumbers);
 }
 
-/** @returns null for what is no JSON */
 function parseQuietly(body: string): unknown {
   try {
     return parseExact(body);

@@ -110,7 +110,6 @@ export class Sandbox {
     this.#prepared = this.#newContext();
   }
 
-  /** The memory it holds, in bytes. */
   get memoryBytes(): number {
     return this.#memory.buffer.byteLength;
   }

@@ -55,7 +55,6 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
 
 interface Proof {
   credential: Parameters<typeof NewPipeline>[0];
-  /** Of every address. */
   query: string;
   wording: string;
 }

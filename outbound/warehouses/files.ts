@@ -72,7 +72,6 @@ export function openFile(
  */
 export const PART_BYTES = 16 * 1024 * 1024;
 
-/** The store has not taken it. */
 export class NotStoredError extends Error {
   override readonly name = 'NotStoredError';
   readonly problem: StoreProblem;
@@ -100,7 +99,6 @@ export class ObjectWriter implements FileSink {
   #size = 0;
   #latencyMs = 0;
 
-  /** @param timeoutMs of each request */
   constructor(
     warehouses: Pick<Warehouses, 'put' | 'begin'>,
     target: WarehouseTarget,
@@ -112,7 +110,6 @@ export class ObjectWriter implements FileSink {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Of the store, until now. */
   get latencyMs(): number {
     return Math.round(this.#latencyMs);
   }
@@ -175,7 +172,6 @@ const compressors = {
   },
 };
 
-/** A sink whose bytes go on compressed. */
 export class CompressedSink implements FileSink {
   readonly #compressor: (typeof compressors)[keyof typeof compressors];
   readonly #sink: FileSink;

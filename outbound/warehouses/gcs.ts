@@ -67,7 +67,6 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
   };
 };
 
-/** What the API says of an object, as far as it is read. */
 interface GcsObject {
   /** Bytes, as digits. */
   size?: string;

@@ -26,7 +26,6 @@ export type Target = {
   forcePathStyle: boolean;
   credentials: NonNullable<S3ClientConfig['credentials']>;
   isIdentity: boolean;
-  /** What S3 alone has. */
   put?: Partial<PutObjectCommandInput>;
   owner?: Pick<PutObjectCommandInput, 'ExpectedBucketOwner'>;
 };
@@ -49,7 +48,6 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, use
   });
 };
 
-/** Members of an upload that only S3 knows. */
 function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Partial<PutObjectCommandInput> {
   return {
     ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),

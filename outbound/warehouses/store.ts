@@ -90,7 +90,6 @@ export class IdentityError extends Error {
   }
 }
 
-/** Asks for credentials of the identity of this service. @throws IdentityError */
 export async function asIdentity<Credentials>(ask: () => Promise<Credentials>): Promise<Credentials> {
   try {
     return await ask();

@@ -11,7 +11,6 @@ export interface Part {
   operations: Readonly<Record<string, Operation>>;
 }
 
-/** What random bytes follow from. */
 export interface EventSeed {
   eventId: string;
   /** How often bytes were drawn for this event. */
@@ -22,7 +21,6 @@ export class RangeProblem extends Error {
   override readonly name = 'RangeError';
 }
 
-/** An argument that must be a text. @param most characters */
 export function textOf(value: unknown, most = Number.POSITIVE_INFINITY): string {
   if (typeof value !== 'string') throw new TypeError('The argument must be a string');
   if (value.length > most) throw new RangeProblem(`The text has more than ${most} characters`);

@@ -22,7 +22,6 @@ const WRITABLE = [
 ] as const;
 const PARTS = ['origin', ...WRITABLE] as const;
 
-/** The parts of an address, after one of them was set. */
 function url([href, base, name, value]: readonly unknown[]): unknown {
   const parsed = new URL(addressText(href), typeof base === 'string' ? addressText(base) : undefined);
   const changed = WRITABLE.find((each) => each === name);
