@@ -1,11 +1,10 @@
 // Conditions of a filter, as rows: field, operator, value.
-import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { PlusIcon } from '../components/icons.tsx';
+import { NativeSelect, TextInput } from '@mantine/core';
 import type { FilterCondition } from '@hookyard/client';
 import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { choicesOf, plain } from '../format.ts';
-import { RemoveButton } from './fields.tsx';
+import { Rows } from './Rows.tsx';
 
 type Operator = FilterCondition['operator'];
 /** With an example of a value; null: without a value. */
@@ -74,9 +73,7 @@ interface Props {
   met?: readonly boolean[] | undefined;
 }
 
-export function Conditions({ rows, onChange, logic, onLogic, error, help, met, isFixed = false }: Props) {
-  const put = (index: number, change: Partial<ConditionRow>) =>
-    onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
+export function Conditions({ logic, onLogic, help, met, ...rows }: Props) {
   return (
     <fieldset className="fields">
       <legend>Conditions</legend>
@@ -87,57 +84,41 @@ export function Conditions({ rows, onChange, logic, onLogic, error, help, met, i
           onChange={(event) => onLogic(event.currentTarget.value as 'AND' | 'OR')}
           data={choicesOf({ AND: 'All conditions', OR: 'Any condition' })}
         />
-        {rows.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own
-          <fieldset key={index} className="plain-fields rule-row" aria-label={`Condition ${index + 1}`}>
-            <TextInput
-              label="Field"
-              placeholder="payload.type, headers.x-shop, method"
-              value={row.field}
-              onChange={(event) => put(index, { field: event.currentTarget.value })}
-            />
-            <NativeSelect
-              label="Operator"
-              value={row.operator}
-              onChange={(event) => put(index, { operator: event.currentTarget.value as Operator })}
-              data={[...new Set([...Object.keys(OPERATORS), row.operator])].map((value) => ({
-                value,
-                label: value.replaceAll('_', ' '),
-              }))}
-            />
-            {OPERATORS[row.operator] !== null && (
+        <Rows
+          {...rows}
+          one="condition"
+          start={NEW_ROW}
+          help={`${help ?? ''} Text needs no quotes. Values such as 5, true and null are read as JSON. For "in" and "not in", separate values with commas.`}
+        >
+          {(row, put, index) => (
+            <>
               <TextInput
-                label="Value"
-                placeholder={OPERATORS[row.operator] ?? undefined}
-                value={row.value}
-                onChange={(event) => put(index, { value: event.currentTarget.value })}
+                label="Field"
+                placeholder="payload.type, headers.x-shop, method"
+                value={row.field}
+                onChange={(event) => put({ field: event.currentTarget.value })}
               />
-            )}
-            {met && <Status of={met[index] ? 'success' : 'not_met'} label={met[index] ? 'Met' : 'Not met'} />}
-            {!isFixed && (
-              <RemoveButton
-                label={`Remove condition ${index + 1}`}
-                onClick={() => onChange(rows.filter((_, at) => at !== index))}
+              <NativeSelect
+                label="Operator"
+                value={row.operator}
+                onChange={(event) => put({ operator: event.currentTarget.value as Operator })}
+                data={[...new Set([...Object.keys(OPERATORS), row.operator])].map((value) => ({
+                  value,
+                  label: value.replaceAll('_', ' '),
+                }))}
               />
-            )}
-          </fieldset>
-        ))}
-        {error && (
-          <p role="alert" className="bad">
-            {error}
-          </p>
-        )}
-        <p className="small quiet">
-          {help} Text needs no quotes. Values such as 5, true and null are read as JSON. For "in" and "not in", separate
-          values with commas.
-        </p>
-        {!isFixed && (
-          <div>
-            <Button variant="default" leftSection={<PlusIcon />} onClick={() => onChange([...rows, NEW_ROW])}>
-              Add condition
-            </Button>
-          </div>
-        )}
+              {OPERATORS[row.operator] !== null && (
+                <TextInput
+                  label="Value"
+                  placeholder={OPERATORS[row.operator] ?? undefined}
+                  value={row.value}
+                  onChange={(event) => put({ value: event.currentTarget.value })}
+                />
+              )}
+              {met && <Status of={met[index] ? 'success' : 'not_met'} label={met[index] ? 'Met' : 'Not met'} />}
+            </>
+          )}
+        </Rows>
       </div>
     </fieldset>
   );

@@ -4,6 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Failed } from '../components/Failed.tsx';
 import { Callout, Table } from '../components/ui.tsx';
 import { plain, plural, shortened } from '../format.ts';
+import { Problem } from './Rows.tsx';
 import type { Conflict, RecordForm } from './useRecordForm.ts';
 
 interface Props<Values> {
@@ -44,9 +45,9 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
         {of.leaving && <Discard {...of.leaving} />}
         {of.problem !== null && <Failed error={of.problem} />}
         {count > 0 && (
-          <p role="alert" className="bad">
+          <Problem>
             {plural(count, 'field')} {count === 1 ? 'needs' : 'need'} your attention
-          </p>
+          </Problem>
         )}
         <Group>
           {mayWrite && (

@@ -1,27 +1,38 @@
 // Forms as data: a field is a line that says its path, its label and what it holds.
 import {
-  Button,
   Checkbox,
   Input,
   MultiSelect,
+  type MultiSelectProps,
   NativeSelect,
   NumberInput,
   PasswordInput,
   Select,
+  type SelectProps,
   Stack,
   Textarea,
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Cross2Icon, PlusIcon } from '../components/icons.tsx';
 import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/lists.ts';
 import { told } from '../api/errors.ts';
 import { Names } from '../components/names.tsx';
-import { type Fact, IconButton } from '../components/ui.tsx';
-import { plain, type Unit, unitText } from '../format.ts';
+import type { Fact } from '../components/ui.tsx';
+import { choicesOf, plain, type Unit, unitText } from '../format.ts';
+import { Problem, Rows } from './Rows.tsx';
 
-export type Choices = readonly { value: string; label: string }[];
+interface Choice {
+  value: string;
+  label: string;
+}
+/** Values that are their own labels, labels by their values, or both. */
+export type Choices = readonly (string | Choice)[] | Readonly<Record<string, string>>;
+
+const choicesIn = (of: Choices): Choice[] =>
+  Array.isArray(of)
+    ? of.map((one: string | Choice) => (typeof one === 'string' ? { value: one, label: one } : one))
+    : choicesOf(of as Record<string, string>);
 
 export type Listed =
   | 'listSources'
@@ -49,17 +60,9 @@ function useChoices(list: Listed, leaveOut: readonly string[] = [], enabled = tr
   return { choices, note, isLoading: data === undefined && error === null };
 }
 
-interface OneProps {
-  label?: string;
-  'aria-label'?: string;
-  description?: string | undefined;
+interface OneProps extends Omit<SelectProps, 'data' | 'value'> {
   list: Listed;
   value: string | null;
-  onChange: (id: string | null) => void;
-  error?: ReactNode;
-  required?: boolean;
-  disabled?: boolean;
-  placeholder?: string;
   /** The list is asked for when it is opened, or when a record of it is chosen. */
   isLazy?: boolean;
 }
@@ -84,20 +87,14 @@ export function RecordField({ list, description, required = false, value, isLazy
   );
 }
 
-interface ManyProps {
-  label: string;
-  description?: string | undefined;
+interface ManyProps extends Omit<MultiSelectProps, 'data' | 'value'> {
   list: Listed;
   value: string[];
-  onChange: (ids: string[]) => void;
-  error?: ReactNode;
-  required?: boolean;
-  most?: number | undefined;
   leaveOut?: readonly string[] | undefined;
 }
 
 /** Several records by their names, in the order in which they were chosen. */
-export function RecordsField({ list, description, most, leaveOut, value, ...props }: ManyProps) {
+export function RecordsField({ list, description, leaveOut, value, ...props }: ManyProps) {
   const { choices, note, isLoading } = useChoices(list, leaveOut);
   const unknown = value.filter((id) => !choices.some((choice) => choice.value === id));
   return (
@@ -106,15 +103,17 @@ export function RecordsField({ list, description, most, leaveOut, value, ...prop
       value={value}
       description={note ?? description}
       searchable
-      maxValues={most}
       nothingFoundMessage="No results"
       data={[...choices, ...unknown.map((id) => ({ value: id, label: isLoading ? 'Loading…' : id }))]}
     />
   );
 }
 
-/** Names with values, such as headers. */
-export type Pair = [name: string, value: string];
+/** A name with a value, such as a header. */
+export interface Pair {
+  name: string;
+  value: string;
+}
 
 interface PairsProps {
   label: string;
@@ -125,63 +124,53 @@ interface PairsProps {
 }
 
 function PairsField({ label, description, value, onChange, error }: PairsProps) {
-  const put = (index: number, place: 0 | 1, text: string) =>
-    onChange(value.map((pair, at) => (at === index ? (place === 0 ? [text, pair[1]] : [pair[0], text]) : pair)));
   return (
     <Input.Wrapper label={label} description={description} error={error} size="xs">
       <fieldset className="plain-fields stack" aria-label={label}>
-        {value.map(([name, text], index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own while they are typed
-          <div key={index} className="rule-row">
-            <TextInput
-              aria-label={`Name ${index + 1}`}
-              placeholder="X-Tenant"
-              value={name}
-              onChange={(event) => put(index, 0, event.currentTarget.value)}
-            />
-            <TextInput
-              aria-label={`Value ${index + 1}`}
-              value={text}
-              onChange={(event) => put(index, 1, event.currentTarget.value)}
-            />
-            <RemoveButton
-              label={`Remove ${name || `row ${index + 1}`}`}
-              onClick={() => onChange(value.filter((_, at) => at !== index))}
-            />
-          </div>
-        ))}
-        <div>
-          <Button variant="default" leftSection={<PlusIcon />} onClick={() => onChange([...value, ['', '']])}>
-            Add header
-          </Button>
-        </div>
+        <Rows
+          one="header"
+          rows={value}
+          onChange={onChange}
+          start={{ name: '', value: '' }}
+          nameOf={({ name }, index) => name || `row ${index + 1}`}
+        >
+          {(pair, put, index) => (
+            <>
+              <TextInput
+                aria-label={`Name ${index + 1}`}
+                placeholder="X-Tenant"
+                value={pair.name}
+                onChange={(event) => put({ name: event.currentTarget.value })}
+              />
+              <TextInput
+                aria-label={`Value ${index + 1}`}
+                value={pair.value}
+                onChange={(event) => put({ value: event.currentTarget.value })}
+              />
+            </>
+          )}
+        </Rows>
       </fieldset>
     </Input.Wrapper>
   );
 }
 
-export const RemoveButton = ({ label, onClick }: { label: string; onClick: () => void }) => (
-  <IconButton label={label} onClick={onClick}>
-    <Cross2Icon />
-  </IconButton>
-);
-
-/** Pairs as the API takes them; a row without a name is left out. */
-export const recordOf = (pairs: readonly Pair[]): Record<string, string> =>
-  Object.fromEntries(pairs.filter(([name]) => name !== ''));
+type Typed = 'text' | 'area' | 'secret' | 'url' | 'date' | 'whole' | 'number';
 
 /** A field as data. Its path is a dotted one into the values of the form. */
-export interface Field {
+export interface Field extends Options {
   path: string;
   label: string;
+  kind: Typed | 'flag' | 'pairs' | 'choice' | 'choices' | 'record' | 'records';
+}
+
+interface Options {
   help?: string | undefined;
-  /** Without it a line of text. */
-  kind?: 'area' | 'date' | 'secret' | 'whole' | 'number' | 'flag' | 'pairs' | undefined;
   /** Of a whole number: the form takes it so; where it is only shown it is `30 s` or `5 MiB`. */
   unit?: Unit | undefined;
+  /** Of a choice. */
   choices?: Choices | undefined;
-  /** Several choices, or several records. */
-  isMany?: boolean;
+  /** Of records. */
   list?: Listed;
   most?: number;
   leaveOut?: readonly string[];
@@ -191,14 +180,44 @@ export interface Field {
   empty?: string;
   isRequired?: boolean;
   isFixed?: boolean;
+  /** Beside the change of the field. */
+  onChange?: (value: string) => void;
 }
+
+const plainField =
+  (kind: Field['kind']) =>
+  (path: string, label: string, options: Options = {}): Field => ({ path, label, kind, ...options });
+/** A field that has its choices, or the list of its records, before the options. */
+const choosing =
+  <From extends 'choices' | 'list'>(kind: Field['kind'], from: From) =>
+  (path: string, label: string, among: NonNullable<Field[From]>, options: Options = {}): Field => ({
+    ...{ path, label, kind, [from]: among },
+    ...options,
+  });
+
+export const text = plainField('text');
+export const area = plainField('area');
+export const secret = plainField('secret');
+export const url = plainField('url');
+export const date = plainField('date');
+export const whole = plainField('whole');
+export const number = plainField('number');
+export const flag = plainField('flag');
+export const pairs = plainField('pairs');
+export const choice = choosing('choice', 'choices');
+export const choices = choosing('choices', 'choices');
+export const record = choosing('record', 'list');
+export const records = choosing('records', 'list');
 
 interface Section {
   title: string;
-  /** Closed at first. */
-  isFolded?: boolean;
+  isFolded: boolean;
   fields: Entry[];
 }
+
+export const section = (title: string, fields: Entry[]): Section => ({ title, isFolded: false, fields });
+/** Closed at first. */
+export const folded = (title: string, fields: Entry[]): Section => ({ title, isFolded: true, fields });
 
 /** Something of its own, with the paths whose errors it shows. */
 interface Node {
@@ -209,34 +228,63 @@ interface Node {
 }
 
 /** A field, several beside each other, a section, or something of its own. */
-export type Entry = Field | Field[] | Section | Node | false | null | undefined;
+export type Entry = Field | readonly (Field | false)[] | Section | Node | false | null | undefined;
+
+/** Fields, alone or several beside each other. */
+export type Lines = readonly (Field | false | readonly (Field | false)[])[];
+
+/** The same fields, of a member of the values. */
+export const within = (member: string, lines: Lines): Entry[] => {
+  const inside = (field: Field | false) => field && { ...field, path: `${member}.${field.path}` };
+  return lines.map((line) => (isSeveral(line) ? line.map(inside) : inside(line)));
+};
+
+/** Of a member with secrets in it: one that is stored is shown masked, and stays when it is left so. */
+export const withMasks = (member: string, fields: readonly Field[], values: Record<string, unknown>): Entry[] =>
+  within(
+    member,
+    fields.map((field) => {
+      if (!String(values[field.path]).startsWith('•')) return field;
+      return { ...field, help: [field.help, 'Leave unchanged to keep the current value.'].filter(Boolean).join(' ') };
+    }),
+  );
+
+/** What is sent of an object: what its fields show. What was left empty has the default of the API, or stays. */
+export const sentOf = (lines: Lines, values: object): Record<string, unknown> =>
+  Object.fromEntries(
+    pathsIn(lines)
+      .map((name): [string, unknown] => [name, values[name as never]])
+      .filter(([, value]) => value !== '' && value !== null),
+  );
 
 interface FieldsProps<Values> {
   form: UseFormReturnType<Values>;
-  of: Entry[];
+  of: readonly Entry[];
 }
 
 export function Fields<Values>({ form, of }: FieldsProps<Values>) {
   return of.map((entry, index) => <Shown key={keyOf(entry, index)} form={form} entry={entry} />);
 }
 
+/** Also for TypeScript, to which a list that is read only is no array. */
+const isSeveral = (entry: Entry): entry is readonly (Field | false)[] => Array.isArray(entry);
+
 function keyOf(entry: Entry, index: number): string {
-  if (!entry || 'node' in entry) return String(index);
-  if (Array.isArray(entry)) return entry.map(({ path }) => path).join();
+  if (!entry) return String(index);
+  if (isSeveral(entry)) return pathsIn(entry).join();
+  if ('node' in entry) return String(index);
   return 'fields' in entry ? entry.title : entry.path;
 }
 
 function Shown<Values>({ form, entry }: { form: UseFormReturnType<Values>; entry: Entry }) {
   if (!entry) return null;
-  if ('node' in entry) return entry.node;
-  if (Array.isArray(entry))
+  if (isSeveral(entry))
     return (
       <div className="rule-row field-row">
-        {entry.map((field) => (
-          <One key={field.path} form={form} of={field} />
-        ))}
+        <Fields form={form} of={entry} />
       </div>
     );
+  if ('node' in entry) return entry.node;
   if (!('fields' in entry)) return <One form={form} of={entry} />;
   const fields = (
     <Stack gap="sm">
@@ -259,80 +307,78 @@ function Shown<Values>({ form, entry }: { form: UseFormReturnType<Values>; entry
   );
 }
 
-const pathsIn = (entries: Entry[]): string[] =>
+/** Of all fields, and of what else shows the errors of a path. */
+export const pathsIn = (entries: readonly Entry[]): string[] =>
   entries.flatMap((entry) => {
     if (!entry) return [];
+    if (isSeveral(entry)) return pathsIn(entry);
     if ('node' in entry) return entry.paths ?? [];
-    if (Array.isArray(entry)) return entry.map(({ path }) => path);
     return 'fields' in entry ? pathsIn(entry.fields) : [entry.path];
   });
 
 function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field }) {
-  const { path, help, kind, unit, choices, isMany, list, placeholder = of.empty } = of;
+  const { path, kind, help, unit, list = 'listSources', choices: among = [], placeholder = of.empty } = of;
+  const { value, onChange, error } = form.getInputProps(path) as FieldInput;
   const label = unit ? `${of.label} (${unit})` : of.label;
-  const input = form.getInputProps(path) as FieldInput;
   const shared = {
-    ...{ label, description: help, error: input.error, placeholder },
+    ...{ label, description: help, error, placeholder },
     ...{ required: of.isRequired ?? false, disabled: of.isFixed ?? false },
   };
-  if (kind === 'flag')
-    return <Checkbox label={label} description={help} {...form.getInputProps(path, { type: 'checkbox' })} />;
-  if (kind === 'pairs') return <PairsField {...shared} value={input.value as Pair[]} onChange={input.onChange} />;
-  if (kind === 'whole' || kind === 'number')
-    return (
-      <NumberInput
-        {...shared}
-        clampBehavior="none"
-        allowDecimal={kind === 'number'}
-        value={(input.value as number | null) ?? ''}
-        // The API says what is wrong with one that is out of range.
-        onChange={(next) => input.onChange(next === '' ? null : Number(next))}
-      />
-    );
-  if (list && isMany)
-    return (
-      <RecordsField
-        {...shared}
-        list={list}
-        most={of.most}
-        leaveOut={of.leaveOut}
-        value={input.value as string[]}
-        onChange={input.onChange}
-      />
-    );
-  if (list) return <RecordField {...shared} list={list} value={input.value as string} onChange={input.onChange} />;
-  if (choices && isMany)
-    return (
-      <MultiSelect
-        {...shared}
-        searchable
-        data={[...choices]}
-        value={input.value as string[]}
-        onChange={input.onChange}
-      />
-    );
-  if (choices)
-    return (
-      <NativeSelect
-        {...shared}
-        data={[...choices]}
-        value={(input.value as string | null) ?? ''}
-        onChange={input.onChange}
-      />
-    );
-  const Text = kind === 'area' ? Textarea : kind === 'secret' ? PasswordInput : TextInput;
-  return (
-    <Text
-      {...shared}
-      {...(kind === 'area' && { autosize: true, minRows: 2 })}
-      {...(kind === 'date' && { type: 'date' })}
-      autoComplete="off"
-      value={input.value as string}
-      onChange={input.onChange}
+  const typed = { ...shared, autoComplete: 'off', value: value as string, onChange };
+  switch (kind) {
+    case 'flag':
+      return <Checkbox label={label} description={help} {...form.getInputProps(path, { type: 'checkbox' })} />;
+    case 'pairs':
+      return <PairsField {...shared} value={value as Pair[]} onChange={onChange} />;
+    case 'whole':
+    case 'number':
+      return (
+        <NumberInput
+          {...shared}
+          clampBehavior="none"
+          allowDecimal={kind === 'number'}
+          value={(value as number | null) ?? ''}
+          // The API says what is wrong with one that is out of range.
+          onChange={(next) => onChange(next === '' ? null : Number(next))}
+        />
+      );
+    case 'record':
+      return <RecordField {...shared} list={list} value={value as string} onChange={onChange} />;
+    case 'records':
+      return (
+        <RecordsField
+          {...shared}
+          list={list}
+          maxValues={of.most}
+          leaveOut={of.leaveOut}
+          value={value as string[]}
+          onChange={onChange}
+        />
+      );
+    case 'choices':
+      return (
+        <MultiSelect {...shared} searchable data={choicesIn(among)} value={value as string[]} onChange={onChange} />
+      );
+    case 'choice':
+      return (
+        <NativeSelect
+          {...shared}
+          data={choicesIn(among)}
+          value={(value as string | null) ?? ''}
+          onChange={({ currentTarget }) => {
+            onChange(currentTarget.value);
+            of.onChange?.(currentTarget.value);
+          }}
+        />
+      );
+    case 'area':
+      return <Textarea {...typed} autosize minRows={2} />;
+    case 'secret':
       // What is typed replaces the mask of a stored secret.
-      {...(kind === 'secret' && { onFocus: (event) => event.currentTarget.select() })}
-    />
-  );
+      return <PasswordInput {...typed} onFocus={(event) => event.currentTarget.select()} />;
+    default:
+      return <TextInput {...typed} type={kind} />;
+  }
 }
 
 interface FieldInput {
@@ -342,42 +388,33 @@ interface FieldInput {
 }
 
 /** What the form has, where it is only shown. */
-export const factsOf = (entries: Entry[], values: object): Fact[] =>
+export const factsOf = (entries: readonly Entry[], values: object): Fact[] =>
   entries.flatMap((entry): Fact[] => {
     if (!entry) return [];
+    if (isSeveral(entry)) return factsOf(entry, values);
     if ('node' in entry) return entry.facts ?? [];
-    if (Array.isArray(entry)) return factsOf(entry, values);
     if ('fields' in entry) return factsOf(entry.fields, values);
     const value = entry.path.split('.').reduce<unknown>((part, name) => part?.[name as never], values);
     const isShown = entry.kind !== 'secret' && !['name', 'description', 'enabled'].includes(entry.path);
     return [isShown && [entry.label, shownOf(entry, value)]];
   });
 
-function shownOf({ kind, unit, choices, list, empty = '–' }: Field, value: unknown): ReactNode {
+function shownOf({ kind, unit, choices: among = [], list, empty = '–' }: Field, value: unknown): ReactNode {
   if (kind === 'flag') return value ? 'Yes' : 'No';
-  const texts = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== '');
-  if (list && texts.length > 0) return <Names list={list} ids={texts as string[]} />;
-  const labelOf = (one: unknown) =>
-    typeof one === 'number'
-      ? unitText(one, unit)
-      : (choices?.find((choice) => choice.value === one)?.label ?? String(one));
-  const text = texts.map((one) => (Array.isArray(one) ? one.join(': ') : labelOf(one))).join(', ');
-  return text === '' ? (
-    <span className="quiet">{choices?.[0]?.value === '' ? choices[0].label : empty}</span>
-  ) : (
-    plain(text)
-  );
+  const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== '');
+  if (list && values.length > 0) return <Names list={list} ids={values as string[]} />;
+  const labels = choicesIn(among);
+  const labelOf = (one: unknown): string => {
+    if (typeof one === 'number') return unitText(one, unit);
+    if (kind === 'pairs') return `${(one as Pair).name}: ${(one as Pair).value}`;
+    return labels.find((label) => label.value === one)?.label ?? String(one);
+  };
+  if (values.length > 0) return plain(values.map(labelOf).join(', '));
+  return <span className="quiet">{labels[0]?.value === '' ? labels[0].label : empty}</span>;
 }
 
 /** An error that belongs to no field. */
-export const errorOf = (error: ReactNode): Entry =>
-  Boolean(error) && {
-    node: (
-      <p role="alert" className="bad">
-        {error}
-      </p>
-    ),
-  };
+export const errorOf = (error: ReactNode): Entry => Boolean(error) && { node: <Problem>{error}</Problem> };
 
 /** The errors that no field of the form shows. */
 export const errorsBeside = (entries: Entry[], errors: Record<string, ReactNode>): Entry => {
@@ -391,10 +428,7 @@ export const errorsBeside = (entries: Entry[], errors: Record<string, ReactNode>
 };
 
 /** The first fields of most records. */
-export const NAME_FIELDS: Field[] = [
-  { path: 'name', label: 'Name', isRequired: true },
-  { path: 'description', label: 'Description' },
-];
+export const NAME_FIELDS: Field[] = [text('name', 'Name', { isRequired: true }), text('description', 'Description')];
 
 /** The last one. */
-export const ENABLED: Field = { path: 'enabled', label: 'Enabled', kind: 'flag' };
+export const enabled = (help?: string) => flag('enabled', 'Enabled', { help });

@@ -24,6 +24,13 @@ export const asStored = <Value>(start: Value): Member<Value> => ({
 /** A text; null is stored for an empty one. */
 export const optional: Member<string> = { ...asStored(''), write: (text) => text || null };
 
+/** An object that may be off, for which null is stored. */
+export const switched = <Value extends object>(start: Value): Member<Value & { isOn: boolean }> => ({
+  start: { isOn: false, ...start },
+  read: (stored: Value | null) => ({ isOn: stored !== null, ...(stored ?? start) }),
+  write: ({ isOn, ...value }) => (isOn ? value : null),
+});
+
 /** Most records have these. */
 export const NAMED = { name: asStored(''), description: optional };
 

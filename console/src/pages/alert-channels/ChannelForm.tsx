@@ -1,15 +1,46 @@
 // Creates or changes an alert channel.
 import type { AlertChannel } from '@hookyard/client';
-import { ENABLED, type Entry } from '../../forms/fields.tsx';
-import { type Member, asStored, type ValuesOf } from '../../forms/members.ts';
+import {
+  choice,
+  choices,
+  enabled,
+  type Entry,
+  type Field,
+  flag,
+  records,
+  section,
+  text,
+  whole,
+  withMasks,
+} from '../../forms/fields.tsx';
+import { type Member, asStored, switched, type ValuesOf } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { choicesOf } from '../../format.ts';
-import { KIND_CHOICES } from '../../words/issues.ts';
-import { CONFIGS, TYPES } from './types.ts';
+import { KINDS } from '../../words/issues.ts';
 
 type ChannelType = AlertChannel['type'];
 
-const NO_QUIET_HOURS = { isOn: false, from: '22:00', to: '07:00', timeZone: 'UTC' };
+export const TYPES: Readonly<Record<ChannelType, string>> = {
+  mail: 'Email',
+  webhook: 'Signed webhook',
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
+  pagerduty: 'PagerDuty',
+};
+
+const needed = (path: string, label: string, help?: string): Field => text(path, label, { help, isRequired: true });
+
+/** The members of each type's config, in the order of the form. */
+const CONFIGS: Record<ChannelType, Field[]> = {
+  mail: [needed('emails', 'Email addresses', 'Comma-separated.')],
+  webhook: [needed('url', 'URL'), needed('secret', 'Secret', 'Signs the messages (Standard Webhooks, whsec_…).')],
+  slack: [needed('url', 'Incoming webhook URL')],
+  teams: [needed('url', 'Workflow URL', 'From a workflow triggered by a webhook.')],
+  pagerduty: [
+    needed('routingKey', 'Integration key', 'From an Events API v2 integration.'),
+    choice('severity', 'Severity', ['critical', 'error', 'warning', 'info'], { isRequired: true }),
+    choice('region', 'Region', ['us', 'eu'], { isRequired: true }),
+  ],
+};
 
 const EMPTY_CONFIG: Record<string, string> = {
   ...{ emails: '', url: '', secret: '', routingKey: '', severity: 'error', region: 'us' },
@@ -26,7 +57,7 @@ const members = {
     read: (stored: Record<string, string>) => ({ ...EMPTY_CONFIG, ...stored }),
     // A secret that is shown masked is sent back so, which keeps it.
     write: (config, { type }: { type: ChannelType }) =>
-      Object.fromEntries(CONFIGS[type].map(({ name }) => [name, config[name]])),
+      Object.fromEntries(CONFIGS[type].map(({ path }) => [path, config[path]])),
   } as Member<Record<string, string>>,
   kinds: orAll,
   sourceIds: orAll,
@@ -36,11 +67,7 @@ const members = {
   onAcknowledged: asStored(false),
   onResolved: asStored(true),
   throttleMinutes: asStored<number | null>(15),
-  quietHours: {
-    start: NO_QUIET_HOURS,
-    read: (stored: AlertChannel['quietHours']) => (stored ? { isOn: true, ...stored } : NO_QUIET_HOURS),
-    write: ({ isOn, ...quietHours }) => (isOn ? quietHours : null),
-  } as Member<typeof NO_QUIET_HOURS>,
+  quietHours: switched({ from: '22:00', to: '07:00', timeZone: 'UTC' }),
   digestMinutes: asStored<number | null>(null),
   enabled: asStored(true),
 };
@@ -52,48 +79,32 @@ const { New, Edit, Settings } = recordPages<typeof members, AlertChannel>({
 });
 export { Edit as EditChannel, New as NewChannel, Settings };
 
-function fieldsOf(values: ValuesOf<typeof members>, isStored: boolean): Entry[] {
+function fieldsOf({ type, config, quietHours }: ValuesOf<typeof members>, isStored: boolean): Entry[] {
   return [
-    { path: 'name', label: 'Name', isRequired: true },
-    { path: 'type', label: 'Type', choices: choicesOf(TYPES), isFixed: isStored },
-    ...CONFIGS[values.type].map(({ name, label, help, choices }) => {
-      const isMasked = isStored && String(values.config[name]).startsWith('•');
-      return {
-        ...{ path: `config.${name}`, label, isRequired: true },
-        choices: choices?.map((value) => ({ value, label: value })),
-        help: [help, isMasked && 'Leave unchanged to keep the current value.'].filter(Boolean).join(' ') || undefined,
-      };
-    }),
-    {
-      title: 'Issues',
-      fields: [
-        { path: 'kinds', label: 'Kinds', choices: KIND_CHOICES, isMany: true, empty: 'All kinds' },
-        { path: 'sourceIds', label: 'Sources', list: 'listSources', isMany: true, empty: 'All sources' },
-        { path: 'routeIds', label: 'Routes', list: 'listRoutes', isMany: true, empty: 'All routes' },
-        {
-          ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true },
-          empty: 'All destinations',
-        },
-        { path: 'afterCount', label: 'Threshold (failures)', kind: 'whole' },
+    text('name', 'Name', { isRequired: true }),
+    choice('type', 'Type', TYPES, { isFixed: isStored }),
+    ...withMasks('config', CONFIGS[type], config),
+    section('Issues', [
+      choices('kinds', 'Kinds', KINDS, { empty: 'All kinds' }),
+      records('sourceIds', 'Sources', 'listSources', { empty: 'All sources' }),
+      records('routeIds', 'Routes', 'listRoutes', { empty: 'All routes' }),
+      records('destinationIds', 'Destinations', 'listDestinations', { empty: 'All destinations' }),
+      whole('afterCount', 'Threshold (failures)'),
+    ]),
+    section('Schedule', [
+      flag('onResolved', 'Notify when an issue is resolved or ignored'),
+      flag('onAcknowledged', 'Notify when an issue is acknowledged'),
+      [
+        whole('throttleMinutes', 'Throttle interval (minutes)', { help: 'Per issue.' }),
+        whole('digestMinutes', 'Digest interval (minutes)', { empty: 'No digest' }),
       ],
-    },
-    {
-      title: 'Schedule',
-      fields: [
-        { path: 'onResolved', label: 'Notify when an issue is resolved or ignored', kind: 'flag' },
-        { path: 'onAcknowledged', label: 'Notify when an issue is acknowledged', kind: 'flag' },
-        [
-          { path: 'throttleMinutes', label: 'Throttle interval (minutes)', help: 'Per issue.', kind: 'whole' },
-          { path: 'digestMinutes', label: 'Digest interval (minutes)', empty: 'No digest', kind: 'whole' },
-        ],
-        { path: 'quietHours.isOn', label: 'Quiet hours', kind: 'flag' },
-        values.quietHours.isOn && [
-          { path: 'quietHours.from', label: 'From', placeholder: '22:00' },
-          { path: 'quietHours.to', label: 'To', placeholder: '07:00' },
-          { path: 'quietHours.timeZone', label: 'Time zone', placeholder: 'Europe/Berlin' },
-        ],
+      flag('quietHours.isOn', 'Quiet hours'),
+      quietHours.isOn && [
+        text('quietHours.from', 'From', { placeholder: '22:00' }),
+        text('quietHours.to', 'To', { placeholder: '07:00' }),
+        text('quietHours.timeZone', 'Time zone', { placeholder: 'Europe/Berlin' }),
       ],
-    },
-    ENABLED,
+    ]),
+    enabled(),
   ];
 }

@@ -14,8 +14,7 @@ import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
 import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
-import { Settings } from './ChannelForm.tsx';
-import { TYPES } from './types.ts';
+import { Settings, TYPES } from './ChannelForm.tsx';
 
 const MOST_OF_RESPONSE = 2000;
 const FILTERS = [

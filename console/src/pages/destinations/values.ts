@@ -1,6 +1,6 @@
 // A destination as its form holds it, and back as the API takes it.
 import type { Destination, FieldMappingRule } from '@hookyard/client';
-import { type Pair, recordOf } from '../../forms/fields.tsx';
+import { area, choice, type Field, type Lines, type Pair, pathsIn, text, whole } from '../../forms/fields.tsx';
 import { type Member, NAMED, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 
 type HttpDestination = Extract<Destination, { type: 'http' }>;
@@ -18,34 +18,16 @@ export const TYPES: Readonly<Record<DestinationType, string>> = {
   azure_blob: 'Azure Blob Storage',
 };
 
-export interface ConfigField {
-  name: string;
-  label: string;
-  help?: string;
-  /** What an empty field means. */
-  placeholder?: string;
-  isOptional?: true;
-  isLong?: true;
-  /** The values of `credentials` that have it. Without: all. */
-  only?: readonly string[];
-}
+const needed = (path: string, label: string, placeholder?: string): Field =>
+  text(path, label, { placeholder, isRequired: true });
 
 /** What each `authType` needs, in the order of the form. */
-export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
+export const CREDENTIALS: Record<AuthType, Field[]> = {
   none: [],
-  basic: [
-    { name: 'username', label: 'Username' },
-    { name: 'password', label: 'Password', isOptional: true },
-  ],
-  bearer: [{ name: 'token', label: 'Token' }],
-  api_key: [
-    { name: 'headerName', label: 'Header', placeholder: 'X-Api-Key' },
-    { name: 'key', label: 'API key' },
-  ],
-  custom_header: [
-    { name: 'headerName', label: 'Header', placeholder: 'X-Secret' },
-    { name: 'headerValue', label: 'Value' },
-  ],
+  basic: [needed('username', 'Username'), text('password', 'Password')],
+  bearer: [needed('token', 'Token')],
+  api_key: [needed('headerName', 'Header', 'X-Api-Key'), needed('key', 'API key')],
+  custom_header: [needed('headerName', 'Header', 'X-Secret'), needed('headerValue', 'Value')],
 };
 
 export const AUTH_TYPES: Readonly<Record<AuthType, string>> = {
@@ -56,88 +38,100 @@ export const AUTH_TYPES: Readonly<Record<AuthType, string>> = {
   custom_header: 'Custom header',
 };
 
+interface StoreField extends Field {
+  /** The values of `credentials` that have it. Without: all. */
+  only?: readonly string[];
+}
+
 const KEYS = ['keys'];
-const bucket: ConfigField = { name: 'bucket', label: 'Bucket' };
-const accessKeys: ConfigField[] = [
-  { name: 'accessKeyId', label: 'Access key ID' },
-  { name: 'secretAccessKey', label: 'Secret access key' },
-];
-const endpoint: ConfigField = {
-  name: 'endpoint',
-  label: 'Endpoint',
+const bucket = needed('bucket', 'Bucket');
+const folder = text('prefix', 'Folder', { placeholder: 'webhooks' });
+const endpoint = text('endpoint', 'Endpoint', {
   help: 'Leave empty for the default endpoint.',
   placeholder: 'https://',
-  isOptional: true,
-};
-const ownEndpoint: ConfigField = { ...endpoint, only: ['keys', 'sas'] };
-
-const identity = { value: 'identity', label: 'Service identity' };
-
+});
+const ownEndpoint: StoreField = { ...endpoint, only: ['keys', 'sas'] };
 /** The kinds of credentials, the default first. */
-export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>> = {
-  s3: [{ value: '', label: 'Access key' }, identity],
-  gcs: [{ value: '', label: 'Service account key' }, identity],
-  azure_blob: [{ value: '', label: 'Account key' }, { value: 'sas', label: 'SAS token' }, identity],
-};
+const credentials = (ways: Record<string, string>) =>
+  choice('credentials', 'Credentials', { ...ways, identity: 'Service identity' });
 
-/** Whether a field is one of this config. */
-export const isFieldOf = (config: Config, { only }: ConfigField): boolean =>
-  only === undefined || only.includes(String(config.credentials || 'keys'));
-
-/** What each store needs, in the order of the form. */
-export const STORES: Record<StoreType, ConfigField[]> = {
+/** What each store has, in the order of the form. */
+export const STORES: Record<StoreType, StoreField[]> = {
   s3: [
+    credentials({ '': 'Access key' }),
     bucket,
-    { name: 'region', label: 'Region', placeholder: 'eu-central-1' },
-    ...accessKeys.map((field) => ({ ...field, only: KEYS })),
+    needed('region', 'Region', 'eu-central-1'),
+    { ...needed('accessKeyId', 'Access key ID'), only: KEYS },
+    { ...needed('secretAccessKey', 'Secret access key'), only: KEYS },
     {
-      name: 'roleArn',
-      label: 'Role to assume',
-      help: 'The external ID is your organization ID.',
-      placeholder: 'arn:aws:iam::123456789012:role/hookyard',
-      isOptional: true,
+      ...text('roleArn', 'Role to assume', {
+        help: 'The external ID is your organization ID.',
+        placeholder: 'arn:aws:iam::123456789012:role/hookyard',
+      }),
       only: ['identity'],
     },
     ownEndpoint,
-    { name: 'bucketOwner', label: 'Bucket owner', placeholder: '123456789012', isOptional: true },
-    { name: 'kmsKeyId', label: 'KMS key', help: 'Encrypts the files.', isOptional: true },
-    { name: 'storageClass', label: 'Storage class', placeholder: 'STANDARD', isOptional: true },
-    { name: 'tags', label: 'Object tags', placeholder: 'team=data&stage=test', isOptional: true },
+    text('bucketOwner', 'Bucket owner', { placeholder: '123456789012' }),
+    text('kmsKeyId', 'KMS key', { help: 'Encrypts the files.' }),
+    text('storageClass', 'Storage class', { placeholder: 'STANDARD' }),
+    text('tags', 'Object tags', { placeholder: 'team=data&stage=test' }),
+    choice('forcePathStyle', 'Addressing style', { '': 'Automatic', false: 'Virtual-hosted', true: 'Path' }),
+    folder,
   ],
   r2: [
     bucket,
-    { name: 'accountId', label: 'Cloudflare account ID', isOptional: true },
-    ...accessKeys.map((field) => ({ ...field, isOptional: true as const })),
+    text('accountId', 'Cloudflare account ID'),
+    text('accessKeyId', 'Access key ID'),
+    text('secretAccessKey', 'Secret access key'),
     endpoint,
+    folder,
   ],
   gcs: [
+    credentials({ '': 'Service account key' }),
     bucket,
-    { name: 'projectId', label: 'Project ID' },
+    needed('projectId', 'Project ID'),
     {
-      name: 'serviceAccountKey',
-      label: 'Service account key',
-      help: 'JSON, as downloaded from Google Cloud.',
-      isLong: true,
+      ...area('serviceAccountKey', 'Service account key', {
+        help: 'JSON, as downloaded from Google Cloud.',
+        isRequired: true,
+      }),
       only: KEYS,
     },
     ownEndpoint,
+    folder,
   ],
   azure_blob: [
-    { name: 'accountName', label: 'Storage account' },
-    { name: 'accountKey', label: 'Account key', only: KEYS },
-    { name: 'sasToken', label: 'SAS token', help: 'The query string with sv= and sig=.', only: ['sas'] },
-    { name: 'containerName', label: 'Container' },
+    credentials({ '': 'Account key', sas: 'SAS token' }),
+    needed('accountName', 'Storage account'),
+    { ...needed('accountKey', 'Account key'), only: KEYS },
+    {
+      ...text('sasToken', 'SAS token', { help: 'The query string with sv= and sig=.', isRequired: true }),
+      only: ['sas'],
+    },
+    needed('containerName', 'Container'),
     ownEndpoint,
+    folder,
   ],
 };
 
+/** Those of a config with its kind of credentials. */
+export const fieldsOfStore = (type: StoreType, config: Config): Field[] =>
+  STORES[type].filter(({ only }) => only === undefined || only.includes(String(config.credentials || 'keys')));
+
 /** What every store takes. */
-export const CHOICES = [
-  { name: 'fileFormat', label: 'File format', data: ['jsonl', 'json', 'parquet'] },
-  { name: 'compression', label: 'Compression', data: ['none', 'gzip', 'zstd', 'snappy'] },
-  { name: 'payloadColumn', label: 'Payload column', data: ['text', 'json'] },
-  { name: 'partitionBy', label: 'Partition by', data: ['date', 'hour', 'source'] },
-  { name: 'keyOrder', label: 'Time in file name', data: ['written', 'received'] },
+export const FILES: Lines = [
+  [
+    choice('fileFormat', 'File format', ['jsonl', 'json', 'parquet']),
+    choice('compression', 'Compression', ['none', 'gzip', 'zstd', 'snappy']),
+    choice('payloadColumn', 'Payload column', ['text', 'json']),
+    choice('partitionBy', 'Partition by', ['date', 'hour', 'source']),
+    choice('keyOrder', 'Time in file name', ['written', 'received']),
+  ],
+  [
+    whole('batchSize', 'Maximum events'),
+    whole('batchBytes', 'Maximum total payload size', { unit: 'bytes' }),
+    whole('batchWindowSeconds', 'Maximum wait', { unit: 'seconds' }),
+  ],
 ];
 
 export interface MappingRow {
@@ -151,12 +145,11 @@ export interface MappingRow {
 }
 
 /** Every text of the form has a value: a field without one would not be controlled. */
-const emptyOf = (fields: ConfigField[][]) => Object.fromEntries(fields.flat().map(({ name }) => [name, '']));
+const emptyOf = (fields: Field[][]) => Object.fromEntries(fields.flat().map(({ path }) => [path, '']));
 const EMPTY_CREDENTIALS: Record<string, string> = emptyOf(Object.values(CREDENTIALS));
 const EMPTY_CONFIG: Record<string, string> = {
   ...emptyOf(Object.values(STORES)),
-  ...{ credentials: '', prefix: '', forcePathStyle: '', fileFormat: 'jsonl', compression: 'none' },
-  ...{ payloadColumn: 'text', partitionBy: 'date', keyOrder: 'written' },
+  ...{ fileFormat: 'jsonl', compression: 'none', payloadColumn: 'text', partitionBy: 'date', keyOrder: 'written' },
 };
 
 interface Typed {
@@ -178,16 +171,11 @@ const BATCH = { batchSize: 1000, batchBytes: 5 * 1024 * 1024, batchWindowSeconds
  * stored.
  */
 function configIn(config: Config, type: StoreType, isNew: boolean) {
-  const names = ['prefix', ...CHOICES.map(({ name }) => name), ...Object.keys(BATCH)];
-  if (type in WAYS) names.push('credentials');
-  if (type === 's3') names.push('forcePathStyle');
-  const members: [string, unknown][] = [
-    ...STORES[type].map((field): [string, unknown] => [
-      field.name,
-      (isFieldOf(config, field) && config[field.name]) || null,
-    ]),
-    ...names.map((name): [string, unknown] => [name, config[name] || null]),
-  ];
+  const shown = pathsIn([...fieldsOfStore(type, config), ...FILES]);
+  const members = pathsIn([...STORES[type], ...FILES]).map((name): [string, unknown] => [
+    name,
+    (shown.includes(name) && config[name]) || null,
+  ]);
   return Object.fromEntries(members.filter(([, value]) => !isNew || value !== null));
 }
 
@@ -203,8 +191,10 @@ export const members = {
   method: http(asStored<HttpDestination['method']>('POST')),
   headers: http({
     start: [],
-    read: (stored: Record<string, string> | undefined) => Object.entries(stored ?? {}),
-    write: recordOf,
+    read: (stored: Record<string, string> | undefined) =>
+      Object.entries(stored ?? {}).map(([name, value]) => ({ name, value })),
+    write: (pairs) =>
+      Object.fromEntries(pairs.filter(({ name }) => name !== '').map(({ name, value }) => [name, value])),
   } as Member<Pair[]>),
   forwardHeaders: http({
     start: { mode: 'usual', names: '' },
@@ -219,7 +209,7 @@ export const members = {
     start: EMPTY_CREDENTIALS,
     read: (stored: Record<string, string> | null | undefined) => ({ ...EMPTY_CREDENTIALS, ...stored }),
     write: (config, { authType }: Typed) =>
-      authType === 'none' ? null : Object.fromEntries(CREDENTIALS[authType].map(({ name }) => [name, config[name]])),
+      authType === 'none' ? null : Object.fromEntries(CREDENTIALS[authType].map(({ path }) => [path, config[path]])),
     with: ['authType'],
   } as Member<Record<string, string>>),
   signingSecret: http(optional),

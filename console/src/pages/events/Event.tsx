@@ -179,7 +179,7 @@ function Replay({ of: { id, status } }: { of: EventInFull }) {
         list="listDestinations"
         value={chosen}
         onChange={setChosen}
-        most={100}
+        maxValues={100}
       />
     </ConfirmedAction>
   );

@@ -8,10 +8,10 @@ import { consoleUrl, isPrivate } from '../../api/urls.ts';
 import { Page } from '../../components/Page.tsx';
 import { Callout, copy, Facts, PageLink } from '../../components/ui.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { Fields } from '../../forms/fields.tsx';
+import { choice, choices, date, Fields, text } from '../../forms/fields.tsx';
 import { wordsIn } from '../../forms/members.ts';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { choicesOf, exactText, plain, type Zone, zoneName } from '../../format.ts';
+import { exactText, plain, type Zone, zoneName } from '../../format.ts';
 import { useZone } from '../../zone.tsx';
 import { SCOPES, type Scope } from './scopes.ts';
 
@@ -88,46 +88,36 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
     form.setFieldValue('scopes', scopes);
   });
   const { access, expiresAt, lastDay } = form.values;
+  const expiries = {
+    1: '1 day',
+    30: '30 days',
+    90: '90 days',
+    365: '1 year',
+    date: 'On a date',
+    '': `Same as your own key (${own.expiresAt ? exactText(own.expiresAt, zone) : 'never'})`,
+  };
   return (
     <FormFrame of={record} verb="Create API key">
       <Fields
         form={form}
         of={[
-          { path: 'name', label: 'Name', help: 'Who or what will use this key.', isRequired: true },
-          {
-            path: 'access',
-            label: 'Access',
+          text('name', 'Name', { help: 'Who or what will use this key.', isRequired: true }),
+          choice('access', 'Access', ACCESS, {
             help: `${ACCESS_HELP[access]} A new key cannot have more access than your own.`,
-            choices: choicesOf(ACCESS),
-          },
-          access === 'some' && {
-            ...{ path: 'scopes', label: 'Scopes', isMany: true },
-            choices: SCOPES.map((value) => ({ value, label: value })),
-          },
-          {
-            ...{ path: 'allowedAddresses', label: 'Allowed addresses', placeholder: '192.0.2.0/24' },
+          }),
+          access === 'some' && choices('scopes', 'Scopes', SCOPES),
+          text('allowedAddresses', 'Allowed addresses', {
             help: `Comma-separated IP addresses or ranges. Leave empty to allow the same addresses as your own key (${own.allowedAddresses?.join(', ') ?? 'any'}).`,
-          },
-          {
-            path: 'expiresAt',
-            label: 'Expires',
+            placeholder: '192.0.2.0/24',
+          }),
+          choice('expiresAt', 'Expires', expiries, {
             help: Number(expiresAt) > 0 ? exactText(expiryOf(form.values, zone), zone) : undefined,
-            choices: [
-              { value: '1', label: '1 day' },
-              { value: '30', label: '30 days' },
-              { value: '90', label: '90 days' },
-              { value: '365', label: '1 year' },
-              { value: 'date', label: 'On a date' },
-              {
-                value: '',
-                label: `Same as your own key (${own.expiresAt ? exactText(own.expiresAt, zone) : 'never'})`,
-              },
-            ],
-          },
-          expiresAt === 'date' && {
-            ...{ path: 'lastDay', label: `Last day (${zoneName(zone)})`, kind: 'date', isRequired: true },
-            help: lastDay === '' ? undefined : `Expires ${exactText(expiryOf(form.values, zone), zone)}`,
-          },
+          }),
+          expiresAt === 'date' &&
+            date('lastDay', `Last day (${zoneName(zone)})`, {
+              help: lastDay === '' ? undefined : `Expires ${exactText(expiryOf(form.values, zone), zone)}`,
+              isRequired: true,
+            }),
         ]}
       />
     </FormFrame>

@@ -67,7 +67,7 @@ export function NewReplay() {
           list="listDestinations"
           value={destinationIds}
           onChange={setDestinations}
-          most={100}
+          maxValues={100}
         />
         <NumberInput
           label="Rate limit (events per second)"

@@ -16,7 +16,19 @@ import {
   NEW_ROW,
   rowsOf,
 } from '../../forms/Conditions.tsx';
-import { ENABLED, type Entry, type Field, NAME_FIELDS, RecordField } from '../../forms/fields.tsx';
+import {
+  choice,
+  enabled,
+  type Entry,
+  flag,
+  folded,
+  NAME_FIELDS,
+  record,
+  RecordField,
+  records,
+  text,
+  whole,
+} from '../../forms/fields.tsx';
 import { type Member, NAMED, optional, asStored, type ValuesOf, wordsIn } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
 import { choicesOf } from '../../format.ts';
@@ -96,124 +108,94 @@ const { New, Edit, Settings } = recordPages<typeof members, Route>({
 export { Edit as EditRoute, New as NewRoute, Settings };
 
 function fieldsOf(form: Form, isStored: boolean): Entry[] {
+  const { destinationIds, filterId, filterConditions, ordering } = form.values;
   return [
     ...NAME_FIELDS,
-    { path: 'sourceId', label: 'Source', list: 'listSources', isRequired: true, isFixed: isStored },
-    {
-      ...{ path: 'destinationIds', label: 'Destinations', list: 'listDestinations', isMany: true, most: 50 },
-      ...{ help: 'Each destination receives every event on the route.', isRequired: true },
-    },
+    record('sourceId', 'Source', 'listSources', { isRequired: true, isFixed: isStored }),
+    records('destinationIds', 'Destinations', 'listDestinations', {
+      help: 'Each destination receives every event on the route.',
+      most: 50,
+      isRequired: true,
+    }),
     { node: <NewDestination form={form} /> },
     {
       node: <FilterFields form={form} />,
       paths: ['filterId', 'filterConditions'],
       facts: [
-        form.values.filterId !== null && [
+        filterId !== null && ['Filter', <Names key="filter" list="listFilters" ids={[filterId]} />],
+        filterConditions !== null && [
           'Filter',
-          <Names key="filter" list="listFilters" ids={[form.values.filterId]} />,
-        ],
-        form.values.filterConditions !== null && [
-          'Filter',
-          form.values.filterConditions.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>),
+          filterConditions.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>),
         ],
       ],
     },
-    {
-      title: 'Schema and transform',
-      isFolded: true,
-      fields: [
-        {
-          ...{ path: 'schemaId', label: 'Schema', list: 'listSchemas' },
-          help: 'Events whose payload does not match are not delivered.',
-        },
-        {
-          ...{ path: 'transformId', label: 'Transform', list: 'listTransforms' },
-          help: 'Without a transform, the payload is sent as received.',
-        },
+    folded('Schema and transform', [
+      record('schemaId', 'Schema', 'listSchemas', { help: 'Events whose payload does not match are not delivered.' }),
+      record('transformId', 'Transform', 'listTransforms', {
+        help: 'Without a transform, the payload is sent as received.',
+      }),
+    ]),
+    folded('Failover and circuit breaker', [
+      records('failoverDestinationIds', 'Failover destinations', 'listDestinations', {
+        help: 'Up to three, tried in this order.',
+        most: 3,
+        leaveOut: destinationIds,
+      }),
+      [
+        whole('failoverAfterAttempts', 'Failed attempts before failover'),
+        whole('circuitFailureThreshold', 'Failure threshold (consecutive failures)'),
       ],
-    },
-    {
-      title: 'Failover and circuit breaker',
-      isFolded: true,
-      fields: [
-        {
-          ...{ path: 'failoverDestinationIds', label: 'Failover destinations', list: 'listDestinations', isMany: true },
-          ...{ help: 'Up to three, tried in this order.', most: 3, leaveOut: form.values.destinationIds },
-        },
-        [
-          { path: 'failoverAfterAttempts', label: 'Failed attempts before failover', kind: 'whole' },
-          { path: 'circuitFailureThreshold', label: 'Failure threshold (consecutive failures)', kind: 'whole' },
-        ],
-        [
-          { path: 'circuitCooldownSeconds', label: 'Cooldown', kind: 'whole', unit: 'seconds' },
-          { path: 'circuitProbeSuccessThreshold', label: 'Successful probes before closing', kind: 'whole' },
-        ],
+      [
+        whole('circuitCooldownSeconds', 'Cooldown', { unit: 'seconds' }),
+        whole('circuitProbeSuccessThreshold', 'Successful probes before closing'),
       ],
-    },
-    { title: 'Ordering', isFolded: true, fields: orderingFields(form.values.ordering) },
-    {
-      title: 'Success criteria',
-      isFolded: true,
-      fields: [
-        [
-          {
-            ...{ path: 'expectedResponse.statusCodes', label: 'Status codes', empty: 'Any 2xx' },
-            help: 'Comma-separated.',
-          },
-          { path: 'expectedResponse.bodyContains', label: 'Response body contains' },
-        ],
+    ]),
+    folded('Ordering', orderingFields(ordering)),
+    folded('Success criteria', [
+      [
+        text('expectedResponse.statusCodes', 'Status codes', { help: 'Comma-separated.', empty: 'Any 2xx' }),
+        text('expectedResponse.bodyContains', 'Response body contains'),
       ],
-    },
-    {
-      title: 'Notifications',
-      isFolded: true,
-      fields: [
-        { path: 'notifyEmails', label: 'Email addresses', help: 'Comma-separated.' },
-        { path: 'notifyOnFailure', label: 'Email when a delivery fails', kind: 'flag' },
-        { path: 'notifyOnRecovery', label: 'Email when deliveries succeed again', kind: 'flag' },
-        { path: 'notifyOnSuccess', label: 'Email when deliveries succeed (at most once a minute)', kind: 'flag' },
-      ],
-    },
-    {
-      title: 'Advanced',
-      isFolded: true,
-      fields: [
-        {
-          path: 'priority',
-          label: 'Priority',
-          help: 'For each destination, deliveries from routes with higher values are sent first.',
-          kind: 'whole',
-        },
-        { path: 'lane', label: 'Lane', choices: [{ value: '', label: 'Server default' }, ...choicesOf(LANES)] },
-        { path: 'allowOwnAddress', label: 'Allow deliveries to this installation', kind: 'flag' },
-      ],
-    },
-    { ...ENABLED, help: 'A disabled route receives no events.' },
+    ]),
+    folded('Notifications', [
+      text('notifyEmails', 'Email addresses', { help: 'Comma-separated.' }),
+      flag('notifyOnFailure', 'Email when a delivery fails'),
+      flag('notifyOnRecovery', 'Email when deliveries succeed again'),
+      flag('notifyOnSuccess', 'Email when deliveries succeed (at most once a minute)'),
+    ]),
+    folded('Advanced', [
+      whole('priority', 'Priority', {
+        help: 'For each destination, deliveries from routes with higher values are sent first.',
+      }),
+      choice('lane', 'Lane', { '': 'Server default', ...LANES }),
+      flag('allowOwnAddress', 'Allow deliveries to this installation'),
+    ]),
+    enabled('A disabled route receives no events.'),
   ];
 }
 
-const HOLD: Field = { path: 'ordering.holdSeconds', label: 'Block for', kind: 'whole', unit: 'seconds' };
+const ORDERS = { off: 'Off', field: 'Events with the same key', route: 'All events on the route' };
 
 function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[] {
   return [
-    {
-      ...{ path: 'ordering.by', label: 'Deliver in order' },
-      choices: choicesOf({ off: 'Off', field: 'Events with the same key', route: 'All events on the route' }),
-    },
-    by === 'field' && {
-      ...{ path: 'ordering.key', label: 'Ordering key', placeholder: 'payload.order.id', isRequired: true },
-      help: 'The event field that contains the key.',
-    },
-    by === 'field' && {
-      ...{ path: 'ordering.missingKey', label: 'Events without a key' },
-      choices: choicesOf({ unordered: 'Deliver in any order', together: 'Deliver under one key' }),
-    },
+    choice('ordering.by', 'Deliver in order', ORDERS),
+    by === 'field' &&
+      text('ordering.key', 'Ordering key', {
+        help: 'The event field that contains the key.',
+        placeholder: 'payload.order.id',
+        isRequired: true,
+      }),
+    by === 'field' &&
+      choice('ordering.missingKey', 'Events without a key', {
+        unordered: 'Deliver in any order',
+        together: 'Deliver under one key',
+      }),
     by !== 'off' && [
-      {
-        ...{ path: 'ordering.onExhausted', label: 'When retries are exhausted' },
-        choices: choicesOf({ hold: 'Block the key', continue: 'Deliver the next event' }),
-      },
-      ...(onExhausted === 'hold' ? [HOLD] : []),
+      choice('ordering.onExhausted', 'When retries are exhausted', {
+        hold: 'Block the key',
+        continue: 'Deliver the next event',
+      }),
+      onExhausted === 'hold' && whole('ordering.holdSeconds', 'Block for', { unit: 'seconds' }),
     ],
   ];
 }

@@ -1,5 +1,4 @@
 // One transform: its code beside a real event and what it makes of it. Errors stand at their line.
-import { NativeSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Transform } from '@hookyard/client';
 import { useMemo } from 'react';
@@ -7,9 +6,8 @@ import { HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Editor, type Mark } from '../../editor/Editor.tsx';
-import { Fields, errorOf } from '../../forms/fields.tsx';
+import { choice, errorOf, Fields, text } from '../../forms/fields.tsx';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
-import { choicesOf } from '../../format.ts';
 import { asStored, NAMED, optional } from '../../forms/members.ts';
 import { rulePage } from './Frame.tsx';
 
@@ -34,12 +32,6 @@ const members = {
   outputContentType: optional,
 };
 
-const CONTENT_TYPE = {
-  path: 'outputContentType',
-  label: 'Output content type',
-  placeholder: 'application/json, or text/plain for text',
-};
-
 export const TransformPage = rulePage({
   what: 'transform',
   members,
@@ -51,21 +43,14 @@ export const TransformPage = rulePage({
     );
     const trial = useAsk('testCode', { body: tried }, { enabled: mayWrite && !sample.isLoading, keep: true });
     const marks = useMarks(trial.data, trial.error, tried.code === code);
-    const choose = (next: Language) => {
+    const onChange = (next: string) => {
       // What nobody has changed yet is the start of the other language.
-      if (code === STARTS[type]) form.setFieldValue('code', STARTS[next]);
-      form.setFieldValue('type', next);
+      if (code === STARTS[type]) form.setFieldValue('code', STARTS[next as Language]);
     };
     return {
       fields: (
         <>
-          <NativeSelect
-            label="Language"
-            value={type}
-            error={form.errors.type}
-            onChange={(event) => choose(event.currentTarget.value as Language)}
-            data={choicesOf(LANGUAGES)}
-          />
+          <Fields form={form} of={[choice('type', 'Language', LANGUAGES, { onChange })]} />
           <Editor
             label="Code"
             language={type === 'javascript' ? 'javascript' : 'text'}
@@ -74,7 +59,15 @@ export const TransformPage = rulePage({
             onChange={(next) => form.setFieldValue('code', next)}
             marks={marks}
           />
-          <Fields form={form} of={[marks.length === 0 && errorOf(form.errors.code), CONTENT_TYPE]} />
+          <Fields
+            form={form}
+            of={[
+              marks.length === 0 && errorOf(form.errors.code),
+              text('outputContentType', 'Output content type', {
+                placeholder: 'application/json, or text/plain for text',
+              }),
+            ]}
+          />
         </>
       ),
       result: (

@@ -18,7 +18,7 @@ import { Connect } from './Connect.tsx';
 import { Refusals } from './Refusals.tsx';
 import { Settings } from './SourceForm.tsx';
 import { TestWebhook } from './TestWebhook.tsx';
-import { verifiedBy } from './values.ts';
+import { verifiedBy } from './verification.ts';
 
 const DAY_SECONDS = 86_400;
 

@@ -5,85 +5,72 @@ import { useCaller } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
 import { isPrivate } from '../../api/urls.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { type Choices, ENABLED, type Entry, type Field, NAME_FIELDS } from '../../forms/fields.tsx';
+import {
+  area,
+  choice,
+  enabled,
+  type Entry,
+  flag,
+  folded,
+  NAME_FIELDS,
+  secret,
+  section,
+  text,
+  whole,
+  within,
+} from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { choicesOf } from '../../format.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import {
-  bestFirst,
-  type Form,
-  type Key,
-  members,
-  METHODS,
-  NO_KEY,
-  OF_NO_PROVIDER,
-  providerChoices,
-  type SourceValues,
-} from './values.ts';
+import { bestFirst, type Form, handshakeFields, keyOf, members, providerChoices, type SourceValues } from './values.ts';
+import { type Config, hasSecret, METHODS, methodFields } from './verification.ts';
 
 const { New, Edit, Settings } = recordPages<typeof members, Source>({
   what: 'source',
   members,
   useEntries: (form, stored) => {
-    const { values } = form;
+    const { name, slug, provider: providerName, verificationConfig: config } = form.values;
     const { ingestUrl } = useCaller().organization;
     const providers = useAll('listProviders');
-    const provider = providers.data?.records.find(({ name }) => name === values.provider);
+    const provider = providers.data?.records.find((one) => one.name === providerName);
     const isNew = stored === undefined;
+    const url = `${ingestUrl}/${slug || slugOf(name) || '<slug>'}`;
     return [
       ...NAME_FIELDS,
-      {
-        path: 'slug',
-        label: 'Slug',
+      text('slug', 'Slug', {
         help: isNew
-          ? `Ingest URL: ${ingestUrl}/${values.slug || slugOf(values.name) || '<slug>'}${isPrivate(ingestUrl) ? ' (not reachable from the internet)' : ''}`
+          ? `Ingest URL: ${url}${isPrivate(ingestUrl) ? ' (not reachable from the internet)' : ''}`
           : 'Part of the ingest URL.',
-        placeholder: slugOf(values.name),
+        placeholder: slugOf(name),
         isFixed: !isNew,
-      },
-      {
-        title: 'Signature verification',
-        fields: [
-          {
-            node: <Method form={form} />,
-            paths: ['verificationConfig', 'verificationConfig.type'],
-            facts: [['Signature verification', METHODS[values.verificationConfig.type]]],
-          },
-          {
-            node: <ProviderChoice form={form} answer={providers} of={provider} />,
-            paths: ['provider'],
-            facts: [provider && ['Provider', provider.title]],
-          },
-          ...secretFields(values, provider, !isNew),
-          ...(METHOD_FIELDS[values.verificationConfig.type]?.(values.verificationConfig) ?? []),
-        ],
-      },
-      deduplication(form, provider),
-      { title: 'Advanced', isFolded: true, fields: advanced(values, stored?.handshake?.verifyToken !== undefined) },
-      { ...ENABLED, help: 'A disabled source refuses webhooks.' },
+      }),
+      section('Signature verification', [
+        {
+          node: <Method form={form} />,
+          paths: ['verificationConfig', 'verificationConfig.type'],
+          facts: [['Signature verification', METHODS[config.type].title]],
+        },
+        {
+          node: <ProviderChoice form={form} answer={providers} of={provider} />,
+          paths: ['provider'],
+          facts: [provider && ['Provider', provider.title]],
+        },
+        ...secretFields(config, provider, !isNew),
+        ...within('verificationConfig', methodFields(config)),
+      ]),
+      section('Deduplication', keyFields(form.values.idempotencyKey, provider)),
+      folded('Advanced', advanced(form.values, stored?.handshake?.verifyToken !== undefined)),
+      enabled('A disabled source refuses webhooks.'),
     ];
   },
 });
 export { Edit as EditSource, New as NewSource, Settings };
 
-type Config = SourceValues['verificationConfig'];
-
-const same = (...values: string[]): Choices => values.map((value) => ({ value, label: value }));
-const HASHES = same('sha256', 'sha1', 'sha512');
-const ENCODINGS = same('hex', 'base64', 'base64url');
-const ALGORITHMS: Partial<Record<Config['type'], Choices>> = {
-  hmac: HASHES,
-  hmac_template: HASHES,
-  public_key: same('ecdsa', 'ed25519', 'rsa'),
-  jwt: same('RS256', 'ES256', 'HS256'),
-};
-
 function Method({ form }: { form: Form }) {
   const set = form.setFieldValue as (path: string, value: unknown) => void;
   const { type } = form.values.verificationConfig;
-  const choose = (next: string) => {
-    const algorithm = ALGORITHMS[next as Config['type']]?.[0]?.value;
+  const choose = (next: Config['type']) => {
+    const [algorithm] = METHODS[next].algorithms ?? [];
     set('verificationConfig.type', next);
     // What several methods have begins with the default of the API.
     set('verificationConfig.encoding', next === 'public_key' ? 'base64' : 'hex');
@@ -96,8 +83,10 @@ function Method({ form }: { form: Form }) {
       description={type === 'none' ? 'Anyone who knows the ingest URL can send webhooks.' : undefined}
       value={type}
       error={form.errors.verificationConfig}
-      onChange={(event) => choose(event.currentTarget.value)}
-      data={choicesOf(METHODS).filter(({ value }) => value === type || !(value in OF_NO_PROVIDER))}
+      onChange={(event) => choose(event.currentTarget.value as Config['type'])}
+      data={Object.entries(METHODS)
+        .filter(([value, { isOfProvider }]) => value === type || !isOfProvider)
+        .map(([value, { title }]) => ({ value, label: title }))}
     />
   );
 }
@@ -116,8 +105,8 @@ function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
     const next = known.find((one) => one.name === name);
     form.setFieldValue('provider', name ?? '');
     // A key that was chosen by hand stays.
-    if (JSON.stringify(idempotencyKey) === JSON.stringify(suggestedKey(of)))
-      form.setFieldValue('idempotencyKey', suggestedKey(next));
+    if (JSON.stringify(idempotencyKey) === JSON.stringify(keyOf(of?.dedup ?? null)))
+      form.setFieldValue('idempotencyKey', keyOf(next?.dedup ?? null));
   };
   return (
     <>
@@ -138,139 +127,29 @@ function ProviderChoice({ form, answer, of }: ProviderChoiceProps) {
   );
 }
 
-const suggestedKey = (provider: Provider | undefined): Key => {
-  if (!provider?.dedup) return NO_KEY;
-  const { header, jsonPath } = provider.dedup;
-  const by = header !== undefined ? 'header' : jsonPath !== undefined ? 'jsonPath' : 'signature';
-  return { ...NO_KEY, by, at: header ?? jsonPath ?? '' };
-};
+const KEPT = 'Leave empty to keep the current value.';
 
-const SECRETS: Partial<Record<Config['type'], [label: string, help: string]>> = {
-  public_key: ['Public key', 'PEM or base64; Ed25519 keys also in hex.'],
-  basic: ['Username and password', 'Separated by a colon.'],
-  header_token: ['Token', ''],
-  query_token: ['Token', ''],
-  body_token: ['Token', ''],
-};
-
-function secretFields(
-  { verificationConfig: config }: SourceValues,
-  provider: Provider | undefined,
-  isStored: boolean,
-): Entry[] {
-  const { type, algorithm } = config;
-  const keeps = isStored ? 'Leave empty to keep the current value.' : '';
-  const help = (text: string | null = '') => {
-    const first = text && `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.?$/, '.');
-    return [first, keeps].filter(Boolean).join(' ');
+function secretFields(config: Config, provider: Provider | undefined, isStored: boolean): Entry[] {
+  const isProvider = config.type === 'provider';
+  const [label, text] = METHODS[config.type].secret ?? ['Secret'];
+  const isAsked = isProvider ? provider?.secret != null : hasSecret(config);
+  const optionsOf = (what: string | null | undefined) => {
+    const first = what && `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.?$/, '.');
+    return { help: [first, isStored && KEPT].filter(Boolean).join(' '), isRequired: !isStored };
   };
-  const isProvider = type === 'provider';
-  const hasSecret = isProvider
-    ? (provider?.secret ?? null) !== null
-    : type !== 'none' && (type !== 'jwt' || algorithm === 'HS256');
-  const [label, text] = SECRETS[type] ?? ['Secret', ''];
   return [
-    hasSecret && {
-      ...{ path: 'verificationConfig.secret', kind: 'secret', label },
-      ...{ help: help(isProvider ? provider?.secret : text), isRequired: !isStored },
-    },
-    hasSecret && isStored && { node: null, facts: [[label, 'Set']] },
+    isAsked && secret('verificationConfig.secret', label, optionsOf(isProvider ? provider?.secret : text)),
+    isAsked && isStored && { node: null, facts: [[label, 'Set']] },
     isProvider &&
-      provider?.verifyToken != null && {
-        ...{ path: 'verificationConfig.verifyToken', kind: 'secret', label: 'Verify token' },
-        ...{ help: help(provider.verifyToken), isRequired: !isStored },
-      },
+      provider?.verifyToken != null &&
+      secret('verificationConfig.verifyToken', 'Verify token', optionsOf(provider.verifyToken)),
     isProvider &&
-      provider?.handshakes.includes('subscription') && {
-        ...{ path: 'verificationConfig.confirmSubscriptions', kind: 'flag', label: 'Confirm subscriptions' },
+      provider?.handshakes.includes('subscription') &&
+      flag('verificationConfig.confirmSubscriptions', 'Confirm subscriptions', {
         help: 'If off, the source page shows the confirmation URL.',
-      },
+      }),
   ];
 }
-
-const of = (name: keyof Config, label: string, more: Partial<Field> = {}): Field => ({
-  path: `verificationConfig.${name}`,
-  label,
-  ...more,
-});
-const tolerance = of('toleranceSeconds', 'Timestamp tolerance', { kind: 'whole', unit: 'seconds' });
-const header = of('header', 'Signature header', { placeholder: 'X-Signature', isRequired: true });
-
-const template = ({ type }: Config): Entry[] => [
-  header,
-  of('template', 'Signed content', {
-    kind: 'area',
-    help: 'Placeholders: {timestamp}, {id}, {method}, {url}, {body}.',
-  }),
-  [
-    of('algorithm', 'Algorithm', { choices: ALGORITHMS[type] }),
-    of('encoding', 'Encoding', { choices: ENCODINGS }),
-    ...(type === 'hmac_template'
-      ? [of('secretEncoding', 'Secret encoding', { choices: same('text', 'hex', 'base64') })]
-      : []),
-  ],
-  [
-    of('prefix', 'Signature prefix', { placeholder: 'sha256=' }),
-    of('listSeparator', 'Signature separator'),
-    of('partSeparator', 'Header part separator'),
-  ],
-  [
-    of('signaturePart', 'Signature part', { placeholder: 'v1', help: 'For headers such as t=1,v1=abc.' }),
-    of('timestampPart', 'Timestamp part', { placeholder: 't' }),
-    of('idHeader', 'ID header'),
-  ],
-  [
-    of('timestampHeader', 'Timestamp header'),
-    of('timestampUnit', 'Timestamp format', {
-      choices: choicesOf({ s: 'Unix seconds', ms: 'Unix milliseconds', rfc3339: 'RFC 3339' }),
-    }),
-    tolerance,
-  ],
-];
-
-/** The fields of each method beside its secret. */
-const METHOD_FIELDS: Partial<Record<Config['type'], (config: Config) => Entry[]>> = {
-  hmac: () => [
-    header,
-    [
-      of('algorithm', 'Algorithm', { choices: HASHES }),
-      of('encoding', 'Encoding', { choices: ENCODINGS }),
-      of('prefix', 'Signature prefix', { placeholder: 'sha256=' }),
-    ],
-    [
-      of('timestampHeader', 'Timestamp header', { help: 'If the sender signs a timestamp.' }),
-      of('timestampSeparator', 'Separator', { help: 'Between timestamp and body.' }),
-    ],
-  ],
-  hmac_template: template,
-  public_key: template,
-  jwt: ({ algorithm }) => [
-    [
-      of('header', 'Token header', { isRequired: true }),
-      of('algorithm', 'Algorithm', { choices: ALGORITHMS.jwt }),
-      tolerance,
-    ],
-    algorithm !== 'HS256' &&
-      of('jwksUrl', 'JWKS URL', {
-        placeholder: 'https://issuer.example.com/.well-known/jwks.json',
-        isRequired: true,
-      }),
-    [
-      of('issuer', 'Issuer'),
-      of('audience', 'Audience'),
-      of('bodyHashClaim', 'Body hash claim', { help: 'SHA-256 in hex.' }),
-    ],
-    of('claims', 'Required claims', { kind: 'area', help: 'One name: value pair per line.' }),
-  ],
-  header_token: () => [
-    [
-      of('header', 'Header', { placeholder: 'X-Token', isRequired: true }),
-      of('prefix', 'Prefix', { placeholder: 'Token ' }),
-    ],
-  ],
-  query_token: () => [of('parameter', 'Query parameter', { placeholder: 'key', isRequired: true })],
-  body_token: () => [of('path', 'JSONPath', { placeholder: '$.token', isRequired: true })],
-};
 
 /** What the place of the key is called, and an example. */
 const KEY_PLACES: Partial<Record<SourceValues['idempotencyKey']['by'], [label: string, example: string]>> = {
@@ -279,78 +158,42 @@ const KEY_PLACES: Partial<Record<SourceValues['idempotencyKey']['by'], [label: s
   query: ['Query parameter', 'delivery'],
 };
 
-function deduplication({ values }: Form, provider: Provider | undefined): Entry {
-  const { by, at } = values.idempotencyKey;
-  const suggested = suggestedKey(provider);
+function keyFields({ by, at }: SourceValues['idempotencyKey'], provider: Provider | undefined): Entry[] {
+  const suggested = keyOf(provider?.dedup ?? null);
   const isSuggested = by !== 'none' && by === suggested.by && at === suggested.at;
-  const place = KEY_PLACES[by];
-  return {
-    title: 'Deduplication',
-    fields: [
-      {
-        path: 'idempotencyKey.by',
-        label: 'Idempotency key',
-        help: isSuggested ? `Suggested for ${provider?.title}.` : undefined,
-        choices: [
-          { value: 'none', label: 'None: store every webhook' },
-          { value: 'header', label: 'Header' },
-          { value: 'jsonPath', label: 'Payload field' },
-          { value: 'query', label: 'Query parameter' },
-          { value: 'signature', label: 'Signature' },
-        ],
-      },
-      place && { path: 'idempotencyKey.at', label: place[0], placeholder: place[1], isRequired: true },
-      by !== 'none' && { path: 'idempotencyKey.windowSeconds', label: 'Window', kind: 'whole', unit: 'seconds' },
-    ],
+  const [label, placeholder] = KEY_PLACES[by] ?? [];
+  const choices = {
+    none: 'None: store every webhook',
+    header: 'Header',
+    jsonPath: 'Payload field',
+    query: 'Query parameter',
+    signature: 'Signature',
   };
+  return [
+    choice('idempotencyKey.by', 'Idempotency key', choices, {
+      help: isSuggested ? `Suggested for ${provider?.title}.` : undefined,
+    }),
+    label !== undefined && text('idempotencyKey.at', label, { placeholder, isRequired: true }),
+    by !== 'none' && whole('idempotencyKey.windowSeconds', 'Window', { unit: 'seconds' }),
+  ];
 }
 
+const INGEST_TOKENS = { none: 'None', optional: 'Optional', required: 'Required' };
+const HANDSHAKES = { none: 'None', ok: '200 OK', echo: 'Echo a query parameter', hmac: 'HMAC of a query parameter' };
+
 function advanced({ handshake, answer }: SourceValues, hasToken: boolean): Entry[] {
-  const own = handshake.type === 'echo' || handshake.type === 'hmac';
   return [
-    {
-      path: 'ingestToken',
-      label: 'Secret token in the ingest URL',
-      choices: choicesOf({ none: 'None', optional: 'Optional', required: 'Required' }),
-    },
-    {
-      ...{ path: 'concealed', label: 'Hide source', kind: 'flag' },
-      help: 'Returns 404 for webhooks without a valid signature.',
-    },
-    {
-      ...{ path: 'allowPaths', label: 'Accept subpaths', kind: 'flag' },
+    choice('ingestToken', 'Secret token in the ingest URL', INGEST_TOKENS),
+    flag('concealed', 'Hide source', { help: 'Returns 404 for webhooks without a valid signature.' }),
+    flag('allowPaths', 'Accept subpaths', {
       help: 'Accepts webhooks at any path below the ingest URL. Filters and transforms can use the path.',
-    },
-    {
-      path: 'handshake.type',
-      label: 'Handshake',
+    }),
+    choice('handshake.type', 'Handshake', HANDSHAKES, {
       help: 'Response to the GET or HEAD request that some senders use to check the URL.',
-      choices: [
-        { value: 'none', label: 'None' },
-        { value: 'ok', label: '200 OK' },
-        { value: 'echo', label: 'Echo a query parameter' },
-        { value: 'hmac', label: 'HMAC of a query parameter' },
-      ],
-    },
-    own && [
-      { path: 'handshake.parameter', label: 'Challenge parameter', placeholder: 'challenge', isRequired: true },
-      { path: 'handshake.member', label: 'Response JSON field', help: 'Leave empty for plain text.' },
-      ...(handshake.type === 'hmac' ? [{ path: 'handshake.echoMember', label: 'Challenge JSON field' }] : []),
-    ],
-    handshake.type === 'echo' && {
-      ...{ path: 'handshake.verifyToken', label: 'Expected hub.verify_token', kind: 'secret' },
-      help: hasToken ? 'Leave empty to keep the current value.' : undefined,
-    },
-    handshake.type === 'hmac' && [
-      { path: 'handshake.algorithm', label: 'HMAC algorithm', choices: HASHES },
-      { path: 'handshake.encoding', label: 'HMAC encoding', choices: ENCODINGS },
-      { path: 'handshake.prefix', label: 'HMAC prefix', placeholder: 'sha256=' },
-    ],
-    { path: 'answer.isOwn', label: 'Custom response', kind: 'flag', help: 'By default, senders receive the event ID.' },
-    answer.isOwn && [
-      { path: 'answer.status', label: 'Status code', kind: 'whole' },
-      { path: 'answer.contentType', label: 'Content type' },
-    ],
-    answer.isOwn && { path: 'answer.body', label: 'Body', kind: 'area' },
+    }),
+    ...within('handshake', handshakeFields(handshake.type, hasToken ? KEPT : undefined)),
+    flag('answer.isOn', 'Custom response', { help: 'By default, senders receive the event ID.' }),
+    answer.isOn && [whole('answer.status', 'Status code'), text('answer.contentType', 'Content type')],
+    answer.isOn && area('answer.body', 'Body'),
   ];
 }

@@ -5,7 +5,7 @@ import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { stateOf } from '../../components/ui.tsx';
-import { verifiedBy } from './values.ts';
+import { verifiedBy } from './verification.ts';
 
 const FILTERS = [
   { name: 'search', label: 'Name or slug', kind: 'search' },
