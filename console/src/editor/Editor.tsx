@@ -20,7 +20,7 @@ interface Props {
   language: Language;
   onChange?: (value: string) => void;
   readOnly?: boolean;
-  marks?: readonly Mark[];
+  marks?: readonly Mark[] | undefined;
 }
 
 export function Editor({ label, value, language, onChange, readOnly = false, marks = NO_MARKS }: Props) {

@@ -7,7 +7,7 @@ import { plain, plural, shortened } from '../format.ts';
 import { Problem } from './Rows.tsx';
 import type { Conflict, RecordForm } from './useRecordForm.ts';
 
-interface Props<Values> {
+interface Props<Values extends object> {
   of: RecordForm<Values>;
   verb: string;
   onCancel?: () => void;

@@ -155,23 +155,11 @@ function PairsField({ label, description, value, onChange, error }: PairsProps) 
   );
 }
 
-type Typed = 'text' | 'area' | 'secret' | 'url' | 'date' | 'whole' | 'number';
-
-/** A field as data. Its path is a dotted one into the values of the form. */
-export interface Field extends Options {
-  path: string;
-  label: string;
-  kind: Typed | 'flag' | 'pairs' | 'choice' | 'choices' | 'record' | 'records';
-}
-
 interface Options {
   help?: string | undefined;
   /** Of a whole number: the form takes it so; where it is only shown it is `30 s` or `5 MiB`. */
   unit?: Unit | undefined;
-  /** Of a choice. */
-  choices?: Choices | undefined;
   /** Of records. */
-  list?: Listed;
   most?: number;
   leaveOut?: readonly string[];
   /** An example. */
@@ -180,34 +168,47 @@ interface Options {
   empty?: string;
   isRequired?: boolean;
   isFixed?: boolean;
-  /** Beside the change of the field. */
+  /** What else a choice changes. */
   onChange?: (value: string) => void;
 }
 
-const plainField =
-  (kind: Field['kind']) =>
+/** A field as data. Its path is a dotted one into the values of the form. */
+export type Field = Options & { path: string; label: string } & (
+    | { kind: 'text' | 'area' | 'secret' | 'url' | 'date' | 'whole' | 'number' | 'flag' | 'pairs' }
+    | { kind: 'choice' | 'choices'; choices: Choices }
+    | { kind: 'record' | 'records'; list: Listed }
+  );
+
+type Plain = Exclude<Field['kind'], 'choice' | 'choices' | 'record' | 'records'>;
+const fieldOf =
+  (kind: Plain) =>
   (path: string, label: string, options: Options = {}): Field => ({ path, label, kind, ...options });
-/** A field that has its choices, or the list of its records, before the options. */
-const choosing =
-  <From extends 'choices' | 'list'>(kind: Field['kind'], from: From) =>
-  (path: string, label: string, among: NonNullable<Field[From]>, options: Options = {}): Field => ({
-    ...{ path, label, kind, [from]: among },
+const choiceOf =
+  (kind: 'choice' | 'choices') =>
+  (path: string, label: string, choices: Choices, options: Options = {}): Field => ({
+    ...{ path, label, kind, choices },
+    ...options,
+  });
+const recordOf =
+  (kind: 'record' | 'records') =>
+  (path: string, label: string, list: Listed, options: Options = {}): Field => ({
+    ...{ path, label, kind, list },
     ...options,
   });
 
-export const text = plainField('text');
-export const area = plainField('area');
-export const secret = plainField('secret');
-export const url = plainField('url');
-export const date = plainField('date');
-export const whole = plainField('whole');
-export const number = plainField('number');
-export const flag = plainField('flag');
-export const pairs = plainField('pairs');
-export const choice = choosing('choice', 'choices');
-export const choices = choosing('choices', 'choices');
-export const record = choosing('record', 'list');
-export const records = choosing('records', 'list');
+export const text = fieldOf('text');
+export const area = fieldOf('area');
+export const secret = fieldOf('secret');
+export const url = fieldOf('url');
+export const date = fieldOf('date');
+export const whole = fieldOf('whole');
+export const number = fieldOf('number');
+export const flag = fieldOf('flag');
+export const pairs = fieldOf('pairs');
+export const choice = choiceOf('choice');
+export const choices = choiceOf('choices');
+export const record = recordOf('record');
+export const records = recordOf('records');
 
 interface Section {
   title: string;
@@ -317,54 +318,42 @@ export const pathsIn = (entries: readonly Entry[]): string[] =>
   });
 
 function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field }) {
-  const { path, kind, help, unit, list = 'listSources', choices: among = [], placeholder = of.empty } = of;
-  const { value, onChange, error } = form.getInputProps(path) as FieldInput;
+  const { path, help: description, unit, placeholder = of.empty } = of;
+  const { value, onChange, error } = form.getInputProps(path);
   const label = unit ? `${of.label} (${unit})` : of.label;
-  const shared = {
-    ...{ label, description: help, error, placeholder },
+  const input = {
+    ...{ label, description, error, placeholder, value, onChange },
     ...{ required: of.isRequired ?? false, disabled: of.isFixed ?? false },
   };
-  const typed = { ...shared, autoComplete: 'off', value: value as string, onChange };
-  switch (kind) {
+  switch (of.kind) {
     case 'flag':
-      return <Checkbox label={label} description={help} {...form.getInputProps(path, { type: 'checkbox' })} />;
+      return <Checkbox {...{ label, description }} {...form.getInputProps(path, { type: 'checkbox' })} />;
     case 'pairs':
-      return <PairsField {...shared} value={value as Pair[]} onChange={onChange} />;
+      return <PairsField {...input} />;
     case 'whole':
     case 'number':
       return (
         <NumberInput
-          {...shared}
+          {...input}
           clampBehavior="none"
-          allowDecimal={kind === 'number'}
-          value={(value as number | null) ?? ''}
+          allowDecimal={of.kind === 'number'}
+          value={value ?? ''}
           // The API says what is wrong with one that is out of range.
           onChange={(next) => onChange(next === '' ? null : Number(next))}
         />
       );
     case 'record':
-      return <RecordField {...shared} list={list} value={value as string} onChange={onChange} />;
+      return <RecordField {...input} list={of.list} />;
     case 'records':
-      return (
-        <RecordsField
-          {...shared}
-          list={list}
-          maxValues={of.most}
-          leaveOut={of.leaveOut}
-          value={value as string[]}
-          onChange={onChange}
-        />
-      );
+      return <RecordsField {...input} list={of.list} maxValues={of.most} leaveOut={of.leaveOut} />;
     case 'choices':
-      return (
-        <MultiSelect {...shared} searchable data={choicesIn(among)} value={value as string[]} onChange={onChange} />
-      );
+      return <MultiSelect {...input} searchable data={choicesIn(of.choices)} />;
     case 'choice':
       return (
         <NativeSelect
-          {...shared}
-          data={choicesIn(among)}
-          value={(value as string | null) ?? ''}
+          {...input}
+          data={choicesIn(of.choices)}
+          value={value ?? ''}
           onChange={({ currentTarget }) => {
             onChange(currentTarget.value);
             of.onChange?.(currentTarget.value);
@@ -372,19 +361,13 @@ function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field 
         />
       );
     case 'area':
-      return <Textarea {...typed} autosize minRows={2} />;
+      return <Textarea {...input} autoComplete="off" autosize minRows={2} />;
     case 'secret':
       // What is typed replaces the mask of a stored secret.
-      return <PasswordInput {...typed} onFocus={(event) => event.currentTarget.select()} />;
+      return <PasswordInput {...input} autoComplete="off" onFocus={(event) => event.currentTarget.select()} />;
     default:
-      return <TextInput {...typed} type={kind} />;
+      return <TextInput {...input} autoComplete="off" type={of.kind} />;
   }
-}
-
-interface FieldInput {
-  value: unknown;
-  onChange: (value: unknown) => void;
-  error?: ReactNode;
 }
 
 /** What the form has, where it is only shown. */
@@ -399,33 +382,28 @@ export const factsOf = (entries: readonly Entry[], values: object): Fact[] =>
     return [isShown && [entry.label, shownOf(entry, value)]];
   });
 
-function shownOf({ kind, unit, choices: among = [], list, empty = '–' }: Field, value: unknown): ReactNode {
+function shownOf(field: Field, value: unknown): ReactNode {
+  const { kind, unit, empty = '–' } = field;
   if (kind === 'flag') return value ? 'Yes' : 'No';
   const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== '');
-  if (list && values.length > 0) return <Names list={list} ids={values as string[]} />;
-  const labels = choicesIn(among);
-  const labelOf = (one: unknown): string => {
+  if ('list' in field && values.length > 0) return <Names list={field.list} ids={values as string[]} />;
+  const labels = 'choices' in field ? choicesIn(field.choices) : [];
+  const textOf = (one: unknown): string => {
     if (typeof one === 'number') return unitText(one, unit);
     if (kind === 'pairs') return `${(one as Pair).name}: ${(one as Pair).value}`;
     return labels.find((label) => label.value === one)?.label ?? String(one);
   };
-  if (values.length > 0) return plain(values.map(labelOf).join(', '));
+  if (values.length > 0) return plain(values.map(textOf).join(', '));
   return <span className="quiet">{labels[0]?.value === '' ? labels[0].label : empty}</span>;
 }
 
-/** An error that belongs to no field. */
-export const errorOf = (error: ReactNode): Entry => Boolean(error) && { node: <Problem>{error}</Problem> };
-
 /** The errors that no field of the form shows. */
-export const errorsBeside = (entries: Entry[], errors: Record<string, ReactNode>): Entry => {
+export function errorsBeside(entries: Entry[], errors: Record<string, ReactNode>): Entry {
   const shown = pathsIn(entries);
-  return errorOf(
-    Object.entries(errors)
-      .filter(([path]) => !shown.includes(path))
-      .map(([path, error]) => `${path}: ${error}`)
-      .join('; '),
-  );
-};
+  const beside = Object.entries(errors).filter(([path]) => !shown.includes(path));
+  if (beside.length === 0) return null;
+  return { node: <Problem>{beside.map(([path, error]) => `${path}: ${error}`).join('; ')}</Problem> };
+}
 
 /** The first fields of most records. */
 export const NAME_FIELDS: Field[] = [text('name', 'Name', { isRequired: true }), text('description', 'Description')];

@@ -1,11 +1,11 @@
 // A form for a record: it sends what was changed, puts what the API says about a member at its field, and notices when
 // somebody else has changed the record meanwhile: the API refuses a change of another version than the form began with.
 // Nothing that was typed is lost by any of these.
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useForm } from '@mantine/form';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { HookyardError } from '../api/client.ts';
-import { askAgain } from '../api/queries.ts';
+import { askAgain, useTask } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 
 /** What somebody else has stored meanwhile. */
@@ -36,25 +36,7 @@ interface Stored<Values, Saved> {
   valuesOf: (record: Saved) => Values;
 }
 
-export interface RecordForm<Values> {
-  form: UseFormReturnType<Values>;
-  submit: (event?: { preventDefault: () => void }) => void;
-  isSaving: boolean;
-  /** What is wrong and belongs to no field. */
-  problem: unknown;
-  conflict: Conflict<Values> | null;
-  /** Continues from what is stored now: with one's own changes laid over it, or without them. */
-  settle: (keepOwn: boolean) => void;
-  isDirty: boolean;
-  /** Set while somebody wants to leave the page with unsaved changes. */
-  leaving: { discard: () => void; stay: () => void } | null;
-}
-
-interface Placed {
-  atFields: Record<string, string>;
-  /** Whether something is left that no field shows. */
-  rest: boolean;
-}
+export type RecordForm<Values extends object> = ReturnType<typeof useRecordForm<Values, object>>;
 
 /** Members, and what they have in them, dotted as the API names them. */
 const pathsOf = (values: object): string[] =>
@@ -64,22 +46,17 @@ const pathsOf = (values: object): string[] =>
       : [name],
   );
 
-/** Where the errors of a request belong: one about `headers.X-Shop` goes to `headers`. */
-function placed({ details }: HookyardError, fields: readonly string[]): Placed {
+/** Where the errors of a request belong: one about `headers.X-Shop` goes to `headers`; to no field: to ``. */
+function placed(details: HookyardError['details'], fields: readonly string[]): Record<string, string> {
+  const longestFirst = fields.toSorted((a, b) => b.length - a.length);
   const atFields: Record<string, string> = {};
-  let rest = details.length === 0;
   for (const { path, message } of details) {
-    const [field] = fields
-      .filter((name) => path === name || path.startsWith(`${name}.`))
-      .toSorted((a, b) => b.length - a.length);
-    if (field === undefined) rest = true;
-    else {
-      const below = path.slice(field.length + 1);
-      const text = below === '' ? message : `${below}: ${message}`;
-      atFields[field] = atFields[field] === undefined ? text : `${atFields[field]}; ${text}`;
-    }
+    const field = longestFirst.find((name) => path === name || path.startsWith(`${name}.`)) ?? '';
+    const below = path.slice(field.length + 1);
+    const text = below === '' ? message : `${below}: ${message}`;
+    atFields[field] = atFields[field] === undefined ? text : `${atFields[field]}; ${text}`;
   }
-  return { atFields, rest };
+  return atFields;
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -88,15 +65,11 @@ function changedIn<Values extends object>(before: Values, after: Values) {
 }
 const isConflict = (error: unknown): boolean => error instanceof HookyardError && error.status === 412;
 
-export function useRecordForm<Values extends object, Saved extends object>(
-  options: Options<Values, Saved>,
-): RecordForm<Values> {
+export function useRecordForm<Values extends object, Saved extends object>(options: Options<Values, Saved>) {
   const { stored, save, onSaved } = options;
   const [base, setBase] = useState(options.start);
   const terms = useRef(ifUnchanged(stored?.record));
   const form = useForm<Values>({ initialValues: options.start });
-  const [isSaving, setSaving] = useState(false);
-  const [problem, setProblem] = useState<unknown>(null);
   const [conflict, setConflict] = useState<Conflict<Values> | null>(null);
   const isDone = useRef(false);
   const isDirty = changedIn(base, form.values).length > 0;
@@ -105,14 +78,7 @@ export function useRecordForm<Values extends object, Saved extends object>(
     enableBeforeUnload: () => isDirty && !isDone.current,
     withResolver: true,
   });
-  const leaving = blocker.status === 'blocked' ? { discard: blocker.proceed, stay: blocker.reset } : null;
 
-  const place = (error: unknown) => {
-    const { atFields, rest }: Placed =
-      error instanceof HookyardError ? placed(error, pathsOf(base)) : { atFields: {}, rest: true };
-    form.setErrors(atFields);
-    setProblem(rest ? error : null);
-  };
   /** Somebody else was quicker: what they have stored, beside what was typed. */
   const compare = async ({ load, valuesOf }: Stored<Values, Saved>) => {
     const record = await load();
@@ -131,17 +97,25 @@ export function useRecordForm<Values extends object, Saved extends object>(
     isDone.current = false;
     onSaved(saved);
   };
+  /** Puts what is wrong at its fields. @throws what belongs to no field */
+  const place = (error: unknown) => {
+    const details = error instanceof HookyardError ? error.details : [];
+    const { '': elsewhere, ...atFields } = placed(details, pathsOf(base));
+    form.setErrors(atFields);
+    if (details.length === 0 || elsewhere !== undefined) throw error;
+  };
+  const { mutate, isPending, error } = useTask();
   const submit = (event?: { preventDefault: () => void }) => {
     event?.preventDefault();
-    if (isSaving || conflict) return;
+    if (isPending || conflict) return;
     form.clearErrors();
-    setProblem(null);
-    setSaving(true);
-    void send()
-      .catch((error: unknown) => (stored && isConflict(error) ? compare(stored) : Promise.reject(error)))
-      .catch(place)
-      .finally(() => setSaving(false));
+    mutate(() =>
+      send()
+        .catch((refusal: unknown) => (stored && isConflict(refusal) ? compare(stored) : Promise.reject(refusal)))
+        .catch(place),
+    );
   };
+  /** Continues from what is stored now: with one's own changes laid over it, or without them. */
   const settle = (keepOwn: boolean) => {
     if (!conflict) return;
     const { stored: now, own } = conflict;
@@ -151,5 +125,12 @@ export function useRecordForm<Values extends object, Saved extends object>(
     form.setValues({ ...now, ...kept } as Values);
     setConflict(null);
   };
-  return { form, submit, isSaving, problem, conflict, settle, isDirty, leaving };
+  return {
+    ...{ form, submit, isDirty, conflict, settle },
+    isSaving: isPending,
+    /** What is wrong and belongs to no field. */
+    problem: error,
+    /** Set while somebody wants to leave the page with unsaved changes. */
+    leaving: blocker.status === 'blocked' ? { discard: blocker.proceed, stay: blocker.reset } : null,
+  };
 }

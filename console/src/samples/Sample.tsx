@@ -92,7 +92,7 @@ interface FieldProps {
   /** Whose events; without it one chooses that too. */
   sourceId?: string;
   /** Lines of the payload with something wrong in them. */
-  marks?: readonly Mark[];
+  marks?: readonly Mark[] | undefined;
 }
 
 /** Chooses the event, and shows its payload. */

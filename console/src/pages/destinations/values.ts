@@ -38,10 +38,8 @@ export const AUTH_TYPES: Readonly<Record<AuthType, string>> = {
   custom_header: 'Custom header',
 };
 
-interface StoreField extends Field {
-  /** The values of `credentials` that have it. Without: all. */
-  only?: readonly string[];
-}
+/** @member only the values of `credentials` that have it; without: all */
+type StoreField = Field & { only?: readonly string[] };
 
 const KEYS = ['keys'];
 const bucket = needed('bucket', 'Bucket');

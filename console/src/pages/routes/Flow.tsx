@@ -107,12 +107,14 @@ interface NodeProps {
   kind: string;
   icon: ComponentType;
   title: ReactNode;
+  tone?: Tone | undefined;
+  isFailover?: boolean;
   children: ReactNode;
 }
 
-function Node({ kind, icon: Icon, title, children }: NodeProps) {
+function Node({ kind, icon: Icon, title, tone, isFailover = false, children }: NodeProps) {
   return (
-    <li>
+    <li data-tone={tone} data-failover={isFailover ? '' : undefined}>
       <div className="node">
         <div>
           <Icon />
@@ -139,22 +141,13 @@ function Target({ kind, id, name, metrics, isBroken = false }: TargetProps) {
   const tone: Tone | undefined = isBroken ? 'warn' : failed > 0 ? 'bad' : total?.delivered ? 'ok' : undefined;
   const isFailover = kind.startsWith('Failover');
   return (
-    <li data-tone={tone} data-failover={isFailover ? '' : undefined}>
-      <div className="node">
-        <div>
-          {isFailover ? <ShuffleIcon /> : <ExitIcon />}
-          {kind}
-        </div>
-        <strong>
-          <Name id={id} name={name} />
-        </strong>
-        {metrics && (
-          <div className="small quiet">
-            {countText(total?.delivered ?? 0)} delivered, {countText(failed)} failed
-            {(total?.failedOver ?? 0) > 0 && `, ${countText(total?.failedOver ?? 0)} failed over`}
-          </div>
-        )}
-      </div>
-    </li>
+    <Node
+      {...{ kind, tone, isFailover }}
+      icon={isFailover ? ShuffleIcon : ExitIcon}
+      title={<Name id={id} name={name} />}
+    >
+      {metrics && `${countText(total?.delivered ?? 0)} delivered, ${countText(failed)} failed`}
+      {(total?.failedOver ?? 0) > 0 && `, ${countText(total?.failedOver ?? 0)} failed over`}
+    </Node>
   );
 }

@@ -3,14 +3,15 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Route } from '@hookyard/client';
 import type { ReactNode } from 'react';
-import { useMay } from '../../api/caller.tsx';
+import { type SingleScope, useMay } from '../../api/caller.tsx';
+import type { Input, Name, Output } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card, Headers } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
-import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
+import { SampleField, useSample } from '../../samples/Sample.tsx';
 
 const TYPING_MS = 400;
 
@@ -26,10 +27,40 @@ export function TryIt({ route }: { route: Route }) {
       </Card>
       <Card title="Result" actions={sample.eventId && mayReplay && <Replay eventId={sample.eventId} route={route} />}>
         <div className="stack">
-          {route.schema && <SchemaStep id={route.schema.id} input={input} />}
-          {(route.filter || route.filterConditions) && <FilterStep route={route} input={input} />}
+          {route.schema && (
+            <Tried
+              title="Schema"
+              scope="schemas:write"
+              name="validatePayload"
+              input={{ id: route.schema.id, body: { payload: input.payload, headers: input.headers } }}
+            >
+              {(result) => <SchemaOutcome result={result} />}
+            </Tried>
+          )}
+          {route.filter && (
+            <Tried title="Filter" scope="filters:write" name="testFilter" input={{ id: route.filter.id, body: input }}>
+              {(result) => <FilterOutcome result={result} />}
+            </Tried>
+          )}
+          {route.filterConditions && (
+            <Tried
+              title="Filter"
+              scope="filters:write"
+              name="testConditions"
+              input={{ body: { ...input, conditions: route.filterConditions, logic: route.filterLogic } }}
+            >
+              {(result) => <FilterOutcome result={result} />}
+            </Tried>
+          )}
           {route.transform ? (
-            <TransformStep id={route.transform.id} input={input} />
+            <Tried
+              title="Transform"
+              scope="transforms:write"
+              name="testTransform"
+              input={{ id: route.transform.id, body: input }}
+            >
+              {(result) => <TransformOutcome result={result} />}
+            </Tried>
           ) : (
             <Step title="Transform">None: the payload is sent as received.</Step>
           )}
@@ -40,8 +71,6 @@ export function TryIt({ route }: { route: Route }) {
   );
 }
 
-type Input = Sample['input'];
-
 function Step({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div>
@@ -51,59 +80,23 @@ function Step({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-interface TriedProps<Result> {
+interface TriedProps<N extends Name> {
   title: string;
-  may: boolean;
-  scope: string;
-  answer: { data: Result | undefined; error: unknown };
-  children: (result: Result) => ReactNode;
+  scope: SingleScope;
+  name: N;
+  input: Input<N>;
+  children: (result: Output<N>) => ReactNode;
 }
 
-function Tried<Result>({ title, may, scope, answer: { data, error }, children }: TriedProps<Result>) {
+function Tried<N extends Name>({ title, scope, name, input, children }: TriedProps<N>) {
+  const may = useMay(scope);
+  const { data, error } = useAsk(name, input, { enabled: may, keep: true });
   return (
     <Step title={title}>
       {!may && <p className="small quiet">Requires the {scope} scope.</p>}
       {error !== null && <Failed error={error} />}
       {data && children(data)}
     </Step>
-  );
-}
-
-function SchemaStep({ id, input }: { id: string; input: Input }) {
-  const may = useMay('schemas:write');
-  const body = { payload: input.payload, headers: input.headers };
-  const answer = useAsk('validatePayload', { id, body }, { enabled: may, keep: true });
-  return (
-    <Tried title="Schema" may={may} scope="schemas:write" answer={answer}>
-      {(result) => <SchemaOutcome result={result} />}
-    </Tried>
-  );
-}
-
-function FilterStep({ route, input }: { route: Route; input: Input }) {
-  const may = useMay('filters:write');
-  const own = { ...input, conditions: route.filterConditions ?? [], logic: route.filterLogic };
-  const isOwn = route.filterId === null;
-  const byRecord = useAsk(
-    'testFilter',
-    { id: route.filterId ?? '', body: input },
-    { enabled: may && !isOwn, keep: true },
-  );
-  const byOwn = useAsk('testConditions', { body: own }, { enabled: may && isOwn, keep: true });
-  return (
-    <Tried title="Filter" may={may} scope="filters:write" answer={isOwn ? byOwn : byRecord}>
-      {(result) => <FilterOutcome result={result} />}
-    </Tried>
-  );
-}
-
-function TransformStep({ id, input }: { id: string; input: Input }) {
-  const may = useMay('transforms:write');
-  const answer = useAsk('testTransform', { id, body: input }, { enabled: may, keep: true });
-  return (
-    <Tried title="Transform" may={may} scope="transforms:write" answer={answer}>
-      {(result) => <TransformOutcome result={result} />}
-    </Tried>
   );
 }
 

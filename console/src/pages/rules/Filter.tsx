@@ -2,7 +2,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Filter } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
-import { Failed } from '../../components/Failed.tsx';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { FilterOutcome } from '../../samples/Outcomes.tsx';
 import { asStored, type Member, NAMED } from '../../forms/members.ts';
@@ -33,23 +32,23 @@ export const FilterPage = rulePage({
     const trial = useAsk('testConditions', tried, { enabled: isTried, keep: true });
     const met = trial.error ? undefined : trial.data?.conditions.map(({ matches }) => matches);
     return {
-      fields: (
-        <Conditions
-          rows={conditions}
-          onChange={(rows) => form.setFieldValue('conditions', rows)}
-          logic={logic}
-          onLogic={(next) => form.setFieldValue('logic', next)}
-          error={form.errors.conditions}
-          isFixed={!mayWrite}
-          met={met?.length === conditions.length ? met : undefined}
-        />
-      ),
-      result: (
-        <>
-          {trial.error && <Failed error={trial.error} again={() => void trial.refetch()} />}
-          {trial.data && !trial.error && <FilterOutcome result={trial.data} />}
-        </>
-      ),
+      entries: [
+        {
+          node: (
+            <Conditions
+              rows={conditions}
+              onChange={(rows) => form.setFieldValue('conditions', rows)}
+              logic={logic}
+              onLogic={(next) => form.setFieldValue('logic', next)}
+              error={form.errors.conditions}
+              isFixed={!mayWrite}
+              met={met?.length === conditions.length ? met : undefined}
+            />
+          ),
+        },
+      ],
+      failed: trial,
+      outcome: trial.data && !trial.error && <FilterOutcome result={trial.data} />,
     };
   },
 });

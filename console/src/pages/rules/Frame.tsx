@@ -13,10 +13,11 @@ import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Card, Name } from '../../components/ui.tsx';
-import type { Mark } from '../../editor/Editor.tsx';
+import { Editor, type Language, type Mark } from '../../editor/Editor.tsx';
 import { startOf, type ValuesOf, valuesOf } from '../../forms/members.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
-import { Fields, NAME_FIELDS } from '../../forms/fields.tsx';
+import { type Entry, Fields, NAME_FIELDS } from '../../forms/fields.tsx';
+import { Problem } from '../../forms/Rows.tsx';
 import { useMembersForm } from '../../forms/recordPages.tsx';
 import { plural } from '../../format.ts';
 import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
@@ -28,11 +29,13 @@ interface Records {
 }
 
 interface Tried {
-  /** Beside name and description. */
-  fields: ReactNode;
+  /** After name and description. */
+  entries: Entry[];
   /** In the sample. */
-  marks?: readonly Mark[];
-  result: ReactNode;
+  marks?: readonly Mark[] | undefined;
+  /** Why it could not be tried, where no line of the definition says so. */
+  failed?: { error: unknown; refetch: () => unknown } | false;
+  outcome: ReactNode;
 }
 
 interface Kind<K extends keyof Records, M> {
@@ -58,20 +61,20 @@ export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K
         if (!stored) void navigate({ to: `${path}/${id}`, search: (before: object) => before as never });
       },
     });
-    const { fields, marks, result } = kind.useTrial(record.form, sample, mayWrite);
+    const { entries, marks, failed, outcome } = kind.useTrial(record.form, sample, mayWrite);
     return (
       <div className="grid-2">
         <Card title="Definition">
           <FormFrame of={record} verb={stored ? 'Save' : `Create ${what}`} isWide mayWrite={mayWrite}>
-            <Fields form={record.form} of={NAME_FIELDS} />
-            {fields}
+            <Fields form={record.form} of={[...NAME_FIELDS, ...entries]} />
           </FormFrame>
         </Card>
         <Card title="Test" actions={<ReplayTried sample={sample} isDirty={record.isDirty} />}>
           <div className="stack">
-            <SampleField sample={sample} {...(marks && { marks })} />
+            <SampleField sample={sample} marks={marks} />
             {!mayWrite && <p className="small quiet">Testing requires the {scope} scope.</p>}
-            {result}
+            {failed && failed.error !== null && <Failed error={failed.error} again={() => void failed.refetch()} />}
+            {outcome}
           </div>
         </Card>
       </div>
@@ -118,6 +121,30 @@ export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K
         {(one) => <Form key={one.id} stored={one as unknown as Records[K]} />}
       </RecordPage>
     );
+  };
+}
+
+interface EditorOptions {
+  label: string;
+  language: Language;
+  marks: readonly Mark[];
+  isFixed: boolean;
+}
+
+/** A member that is code: what is wrong with it stands at its lines, or else below it. */
+export function editorOf<Values>(
+  form: UseFormReturnType<Values>,
+  path: string,
+  { isFixed, ...editor }: EditorOptions,
+): Entry {
+  const { value, onChange, error } = form.getInputProps(path);
+  return {
+    node: (
+      <>
+        <Editor {...editor} value={value as string} readOnly={isFixed} onChange={onChange} />
+        {editor.marks.length === 0 && error && <Problem>{error}</Problem>}
+      </>
+    ),
   };
 }
 

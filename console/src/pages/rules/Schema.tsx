@@ -4,14 +4,12 @@ import type { Schema, SchemaResult } from '@hookyard/client';
 import { useMemo } from 'react';
 import { HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { Failed } from '../../components/Failed.tsx';
-import { Editor, type Mark } from '../../editor/Editor.tsx';
+import type { Mark } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
-import { Fields, errorOf } from '../../forms/fields.tsx';
 import { lineOfPointer } from '../../json-place.ts';
 import { SchemaOutcome } from '../../samples/Outcomes.tsx';
 import { type Member, NAMED } from '../../forms/members.ts';
-import { rulePage } from './Frame.tsx';
+import { editorOf, rulePage } from './Frame.tsx';
 
 const TYPING_MS = 400;
 const START = { type: 'object', required: ['type'], properties: { type: { type: 'string' } } };
@@ -48,26 +46,12 @@ export const SchemaPage = rulePage({
     const isOfThisSample = isNow && sample.isJson && tried.text === sample.text && trial.error === null;
     const misfits = usePayloadMarks(sample.text, isOfThisSample ? trial.data : undefined);
     return {
-      fields: (
-        <>
-          <Editor
-            label="JSON Schema"
-            language="json"
-            value={schema}
-            readOnly={!mayWrite}
-            onChange={(next) => form.setFieldValue('schema', next)}
-            marks={marks}
-          />
-          <Fields form={form} of={[marks.length === 0 && errorOf(form.errors.schema)]} />
-        </>
-      ),
+      entries: [editorOf(form, 'schema', { label: 'JSON Schema', language: 'json', marks, isFixed: !mayWrite })],
       marks: misfits,
-      result: (
+      failed: isTried && marks.length === 0 && trial,
+      outcome: (
         <>
           {parsed === undefined && <p className="quiet">Waiting for valid JSON</p>}
-          {isTried && trial.error && marks.length === 0 && (
-            <Failed error={trial.error} again={() => void trial.refetch()} />
-          )}
           {isTried && trial.data && !trial.error && <SchemaOutcome result={trial.data} />}
         </>
       ),

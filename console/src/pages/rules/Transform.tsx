@@ -4,12 +4,11 @@ import type { Transform } from '@hookyard/client';
 import { useMemo } from 'react';
 import { HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { Failed } from '../../components/Failed.tsx';
-import { Editor, type Mark } from '../../editor/Editor.tsx';
-import { choice, errorOf, Fields, text } from '../../forms/fields.tsx';
+import type { Mark } from '../../editor/Editor.tsx';
+import { choice, text } from '../../forms/fields.tsx';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
 import { asStored, NAMED, optional } from '../../forms/members.ts';
-import { rulePage } from './Frame.tsx';
+import { editorOf, rulePage } from './Frame.tsx';
 
 type Language = Transform['type'];
 
@@ -48,34 +47,18 @@ export const TransformPage = rulePage({
       if (code === STARTS[type]) form.setFieldValue('code', STARTS[next as Language]);
     };
     return {
-      fields: (
-        <>
-          <Fields form={form} of={[choice('type', 'Language', LANGUAGES, { onChange })]} />
-          <Editor
-            label="Code"
-            language={type === 'javascript' ? 'javascript' : 'text'}
-            value={code}
-            readOnly={!mayWrite}
-            onChange={(next) => form.setFieldValue('code', next)}
-            marks={marks}
-          />
-          <Fields
-            form={form}
-            of={[
-              marks.length === 0 && errorOf(form.errors.code),
-              text('outputContentType', 'Output content type', {
-                placeholder: 'application/json, or text/plain for text',
-              }),
-            ]}
-          />
-        </>
-      ),
-      result: (
-        <>
-          {trial.error && marks.length === 0 && <Failed error={trial.error} again={() => void trial.refetch()} />}
-          {trial.data && <TransformOutcome result={trial.data} />}
-        </>
-      ),
+      entries: [
+        choice('type', 'Language', LANGUAGES, { onChange }),
+        editorOf(form, 'code', {
+          label: 'Code',
+          language: type === 'javascript' ? 'javascript' : 'text',
+          marks,
+          isFixed: !mayWrite,
+        }),
+        text('outputContentType', 'Output content type', { placeholder: 'application/json, or text/plain for text' }),
+      ],
+      failed: marks.length === 0 && trial,
+      outcome: trial.data && <TransformOutcome result={trial.data} />,
     };
   },
 });

@@ -1,16 +1,18 @@
 // The guide of an empty installation: create source, destination and route in one form, send a sample, watch it arrive,
 // break the route and repair it.
-import { Button, Code, PasswordInput, Select, TextInput } from '@mantine/core';
+import { Button, Code, Select } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { CheckIcon } from '../../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { Provider, Route, Source } from '@hookyard/client';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
 import { told } from '../../api/errors.ts';
 import { useTask } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Card, copy } from '../../components/ui.tsx';
+import { Fields, secret, text, url } from '../../forms/fields.tsx';
 import { plain } from '../../format.ts';
 import { bestFirst, providerChoices } from '../sources/values.ts';
 import { Arrivals, useArrivals } from './Arrivals.tsx';
@@ -32,42 +34,41 @@ export function Start() {
       title="Get started"
       note="A source receives webhooks, a route connects it to a destination, and a delivery is one event on its way there. Try it in two minutes."
     >
-      <Step number={1} title="Connect a sender and a receiver" state={ready ? 'done' : 'now'}>
+      <Step number={1} state={ready ? 'done' : 'now'}>
         {ready ? <p className="quiet">Source, route and destination created</p> : <Create onReady={setReady} />}
       </Step>
-      {ready ? <Guided {...ready} /> : <Later from={2} />}
+      {ready ? (
+        <Guided {...ready} />
+      ) : (
+        [2, 3, 4, 5].map((number) => <Step key={number} number={number} state="later" />)
+      )}
     </Page>
   );
 }
 
+/** By their numbers. */
 const TITLES: Record<number, string> = {
+  1: 'Connect a sender and a receiver',
   2: 'Send a test webhook',
   3: 'Watch the event arrive',
   4: 'Break the route',
   5: 'Fix the route',
 };
 
-const Later = ({ from }: { from: number }) =>
-  Object.entries(TITLES).map(
-    ([number, title]) =>
-      Number(number) >= from && <Step key={number} number={Number(number)} title={title} state="later" />,
-  );
-
 interface StepProps {
   number: number;
-  title: string;
   state: 'now' | 'done' | 'later';
   children?: ReactNode;
 }
 
-function Step({ number, title, state, children }: StepProps) {
+function Step({ number, state, children }: StepProps) {
   return (
     <div className="guide" data-state={state}>
       <span className="mark" data-state={state} aria-hidden="true">
         {state === 'done' ? <CheckIcon /> : number}
       </span>
-      <section className="stack" aria-label={title}>
-        <h2>{title}</h2>
+      <section className="stack" aria-label={TITLES[number]}>
+        <h2>{TITLES[number]}</h2>
         {children}
       </section>
     </div>
@@ -82,83 +83,72 @@ function Guided({ source, route, provider }: Ready) {
   const hasArrived = (arrivals.answer.data?.data.length ?? 0) > 0;
   const change = (isBroken: boolean) =>
     mutate(() => setBroken(route, isBroken).then(() => setPhase(isBroken ? 'broken' : 'repaired')));
-  const { webhookUrl: url } = source;
+  const { webhookUrl } = source;
   return (
     <>
-      <Step number={2} title="Send a test webhook" state={hasArrived ? 'done' : 'now'}>
+      <Step number={2} state={hasArrived ? 'done' : 'now'}>
         <div className="row">
-          <Code className="anywhere">{url}</Code>
-          <Button variant="default" onClick={() => void copy(url, 'Ingest URL')}>
+          <Code className="anywhere">{webhookUrl}</Code>
+          <Button variant="default" onClick={() => void copy(webhookUrl, 'Ingest URL')}>
             Copy URL
           </Button>
         </div>
         <Send source={source} provider={provider} onSent={() => setSent(true)} />
       </Step>
-      <Step number={3} title="Watch the event arrive" state={hasArrived ? 'done' : 'now'}>
+      <Step number={3} state={hasArrived ? 'done' : 'now'}>
         <Card>
           <Arrivals {...arrivals} isAwaited={isSent} />
         </Card>
       </Step>
-      {hasArrived ? (
-        <>
-          <Step number={4} title="Break the route" state={phase === 'whole' ? 'now' : 'done'}>
+      <Step number={4} state={!hasArrived ? 'later' : phase === 'whole' ? 'now' : 'done'}>
+        {hasArrived && (
+          <p>
+            Make the route expect HTTP 299, which no receiver returns. Then send another test webhook. The attempt to
+            deliver it will fail and be retried.
+          </p>
+        )}
+        {hasArrived && phase === 'whole' && (
+          <div>
+            <Button variant="default" onClick={() => change(true)}>
+              Break the route
+            </Button>
+          </div>
+        )}
+      </Step>
+      <Step number={5} state={phase === 'repaired' ? 'done' : phase === 'broken' ? 'now' : 'later'}>
+        {phase === 'broken' && (
+          <>
             <p>
-              Make the route expect HTTP 299, which no receiver returns. Then send another test webhook. The attempt to
-              deliver it will fail and be retried.
+              Accept any 2xx response again. Retries will then succeed automatically. To retry immediately, open the
+              delivery.
             </p>
-            {phase === 'whole' && (
-              <div>
-                <Button variant="default" onClick={() => change(true)}>
-                  Break the route
-                </Button>
-              </div>
-            )}
-          </Step>
-          <Step
-            number={5}
-            title="Fix the route"
-            state={phase === 'repaired' ? 'done' : phase === 'broken' ? 'now' : 'later'}
-          >
-            {phase === 'broken' && (
-              <>
-                <p>
-                  Accept any 2xx response again. Retries will then succeed automatically. To retry immediately, open the
-                  delivery.
-                </p>
-                <div>
-                  <Button onClick={() => change(false)}>Fix the route</Button>
-                </div>
-              </>
-            )}
-            {phase === 'repaired' && (
-              <p>
-                Done. View <Link to={`/sources/${source.id}`}>the source</Link>,{' '}
-                <Link to={`/routes/${route.id}`}>the route</Link> or <Link to="/deliveries">the deliveries</Link>.
-              </p>
-            )}
-          </Step>
-        </>
-      ) : (
-        <Later from={4} />
-      )}
+            <div>
+              <Button onClick={() => change(false)}>Fix the route</Button>
+            </div>
+          </>
+        )}
+        {phase === 'repaired' && (
+          <p>
+            Done. View <Link to={`/sources/${source.id}`}>the source</Link>,{' '}
+            <Link to={`/routes/${route.id}`}>the route</Link> or <Link to="/deliveries">the deliveries</Link>.
+          </p>
+        )}
+      </Step>
       {error !== null && <Failed error={error} />}
     </>
   );
 }
 
 function Create({ onReady }: { onReady: (ready: Ready) => void }) {
-  const [values, setValues] = useState(START);
+  const form = useForm({ initialValues: START });
   const { mutate, isPending, error } = useTask();
   const made = useRef<Made>({});
   const providers = useAll('listProviders');
-  const provider = providers.data?.records.find(({ name }) => name === values.provider) ?? null;
-  const set = (change: Partial<FirstValues>) => setValues((before) => ({ ...before, ...change }));
-  const create = (event: FormEvent) => {
-    event.preventDefault();
+  const provider = providers.data?.records.find(({ name }) => name === form.values.provider) ?? null;
+  const create = (values: FirstValues) =>
     mutate(async () => onReady({ ...(await createAll(values, made.current)), provider }));
-  };
   return (
-    <form onSubmit={create} className="form stack">
+    <form onSubmit={form.onSubmit(create)} className="form stack">
       <Select
         label="Sender"
         description={providers.error ? `Could not load providers: ${plain(told(providers.error).message)}` : undefined}
@@ -166,26 +156,25 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
         searchable
         clearable
         nothingFoundMessage="No results"
-        value={values.provider || null}
-        onChange={(name) => set({ provider: name ?? '', secret: '', verifyToken: '' })}
+        value={form.values.provider || null}
+        onChange={(name) => form.setValues({ provider: name ?? '', secret: '', verifyToken: '' })}
         filter={bestFirst}
         data={providerChoices(providers.data?.records)}
       />
-      {provider && <Credentials provider={provider} values={values} set={set} />}
-      <TextInput
-        label="Source name"
-        value={values.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-        required
-      />
-      <TextInput
-        label="Destination URL"
-        placeholder="https://example.com/webhooks"
-        description='To receive at http://localhost:4000, run node -e "http.createServer((_, r) => r.end()).listen(4000)"'
-        type="url"
-        value={values.url}
-        onChange={(event) => set({ url: event.currentTarget.value })}
-        required
+      {provider && <p className="small quiet">{plain(provider.instructions)}</p>}
+      <Fields
+        form={form}
+        of={[
+          provider?.secret != null && secret('secret', 'Secret', { help: plain(provider.secret), isRequired: true }),
+          provider?.verifyToken != null &&
+            text('verifyToken', 'Verify token', { help: plain(provider.verifyToken), isRequired: true }),
+          text('name', 'Source name', { isRequired: true }),
+          url('url', 'Destination URL', {
+            help: 'To receive at http://localhost:4000, run node -e "http.createServer((_, r) => r.end()).listen(4000)"',
+            placeholder: 'https://example.com/webhooks',
+            isRequired: true,
+          }),
+        ]}
       />
       {error !== null && <Failed error={error} />}
       <div>
@@ -194,39 +183,5 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
         </Button>
       </div>
     </form>
-  );
-}
-
-interface CredentialsProps {
-  provider: Provider;
-  values: FirstValues;
-  set: (change: Partial<FirstValues>) => void;
-}
-
-/** What the webhooks of the provider are verified by. */
-function Credentials({ provider, values, set }: CredentialsProps) {
-  return (
-    <>
-      <p className="small quiet">{plain(provider.instructions)}</p>
-      {provider.secret !== null && (
-        <PasswordInput
-          label="Secret"
-          description={plain(provider.secret)}
-          autoComplete="off"
-          required
-          value={values.secret}
-          onChange={(event) => set({ secret: event.currentTarget.value })}
-        />
-      )}
-      {provider.verifyToken !== null && (
-        <TextInput
-          label="Verify token"
-          description={plain(provider.verifyToken)}
-          required
-          value={values.verifyToken}
-          onChange={(event) => set({ verifyToken: event.currentTarget.value })}
-        />
-      )}
-    </>
   );
 }
