@@ -4,7 +4,7 @@ import type { FilterCondition } from '@hookyard/client';
 import { Status } from '../components/ui.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { choicesOf, plain } from '../format.ts';
-import { Rows } from './Rows.tsx';
+import { Rows, type RowsProps } from './Rows.tsx';
 
 type Operator = FilterCondition['operator'];
 /** With an example of a value; null: without a value. */
@@ -59,16 +59,11 @@ export function conditionsOf(rows: readonly ConditionRow[]): FilterCondition[] {
 export const conditionText = ({ field, operator, value }: ConditionRow): string =>
   plain(`${field} ${operator.replaceAll('_', ' ')} ${value}`);
 
-interface Props {
-  rows: readonly ConditionRow[];
-  onChange: (rows: ConditionRow[]) => void;
+interface Props extends Pick<RowsProps<ConditionRow>, 'rows' | 'onChange' | 'error' | 'isFixed'> {
   logic: 'AND' | 'OR';
   onLogic: (logic: 'AND' | 'OR') => void;
-  error?: React.ReactNode;
   /** About the fields of these events. */
   help?: string | undefined;
-  /** They are only looked at. */
-  isFixed?: boolean;
   /** Of the last try: which are met, by their place. */
   met?: readonly boolean[] | undefined;
 }

@@ -12,7 +12,7 @@ export const Problem = ({ children }: { children: ReactNode }) => (
   </p>
 );
 
-interface Props<Row> {
+export interface RowsProps<Row> {
   /** What a row is: `condition`. */
   one: string;
   rows: readonly Row[];
@@ -28,7 +28,7 @@ interface Props<Row> {
   children: (row: Row, put: (change: Partial<Row>) => void, index: number) => ReactNode;
 }
 
-export function Rows<Row extends object>({ one, rows, onChange, start, isFixed = false, ...props }: Props<Row>) {
+export function Rows<Row extends object>({ one, rows, onChange, start, isFixed = false, ...props }: RowsProps<Row>) {
   const { nameOf = (_, index) => `${one} ${index + 1}`, error, help, children } = props;
   const put = (index: number, change: Partial<Row>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));

@@ -2,6 +2,7 @@
 import {
   Checkbox,
   Input,
+  type InputWrapperProps,
   MultiSelect,
   type MultiSelectProps,
   NativeSelect,
@@ -22,17 +23,11 @@ import type { Fact } from '../components/ui.tsx';
 import { choicesOf, plain, type Unit, unitText } from '../format.ts';
 import { Problem, Rows } from './Rows.tsx';
 
-interface Choice {
-  value: string;
-  label: string;
-}
-/** Values that are their own labels, labels by their values, or both. */
-export type Choices = readonly (string | Choice)[] | Readonly<Record<string, string>>;
+/** Values that are their own labels, or labels by their values. */
+export type Choices = readonly string[] | Readonly<Record<string, string>>;
 
-const choicesIn = (of: Choices): Choice[] =>
-  Array.isArray(of)
-    ? of.map((one: string | Choice) => (typeof one === 'string' ? { value: one, label: one } : one))
-    : choicesOf(of as Record<string, string>);
+const choicesIn = (of: Choices) =>
+  Array.isArray(of) ? of.map((value: string) => ({ value, label: value })) : choicesOf(of as Record<string, string>);
 
 export type Listed =
   | 'listSources'
@@ -115,17 +110,15 @@ export interface Pair {
   value: string;
 }
 
-interface PairsProps {
+interface PairsProps extends Pick<InputWrapperProps, 'description' | 'error'> {
   label: string;
-  description?: string | undefined;
   value: Pair[];
   onChange: (value: Pair[]) => void;
-  error?: ReactNode;
 }
 
-function PairsField({ label, description, value, onChange, error }: PairsProps) {
+function PairsField({ label, description, error, value, onChange }: PairsProps) {
   return (
-    <Input.Wrapper label={label} description={description} error={error} size="xs">
+    <Input.Wrapper {...{ label, description, error }} size="xs">
       <fieldset className="plain-fields stack" aria-label={label}>
         <Rows
           one="header"

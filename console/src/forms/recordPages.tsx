@@ -7,6 +7,7 @@ import { crumbOf, operationOf, pathOf, type RecordKind } from '../api/records.ts
 import { Page } from '../components/Page.tsx';
 import { EditPage } from '../components/RecordPage.tsx';
 import { Card, type Fact, Facts } from '../components/ui.tsx';
+import { Time } from '../zone.tsx';
 import { FormFrame } from './FormFrame.tsx';
 import { type Entry, errorsBeside, factsOf, Fields } from './fields.tsx';
 import { bodyOf, startOf, type ValuesOf, valuesOf } from './members.ts';
@@ -22,6 +23,10 @@ interface Kind<M, Saved> {
   /** The form; may use hooks. */
   useEntries: (form: UseFormReturnType<ValuesOf<M>>, stored: Saved | undefined) => Entry[];
 }
+
+/** A time that a record may not have, beside its settings. */
+export const timeFact = (name: string, at: string | null | undefined): Fact =>
+  at != null && [name, <Time key={name} at={at} exact />];
 
 /** The form of a record: of a new one that begins with `start`, or of one that is stored. */
 export function useMembersForm<M extends object, Saved extends { id: string }>(

@@ -12,6 +12,7 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
+import { timeFact } from '../../forms/recordPages.tsx';
 import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { Settings, TYPES } from './ChannelForm.tsx';
@@ -87,12 +88,7 @@ export function ChannelPage() {
           <Settings
             key={channel.updatedAt}
             of={channel}
-            more={[
-              channel.previousSecretUntil !== null && [
-                'Previous secret valid until',
-                <Time key="secret" at={channel.previousSecretUntil} exact />,
-              ],
-            ]}
+            more={[timeFact('Previous secret valid until', channel.previousSecretUntil)]}
           />
         </>
       )}

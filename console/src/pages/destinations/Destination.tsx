@@ -12,6 +12,7 @@ import { HeldBy, Pause, PausedCallout, Resume } from '../../components/Pausing.t
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
+import { timeFact } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { OPEN } from '../../words/deliveries.ts';
@@ -114,11 +115,7 @@ function Stored({ of }: { of: Destination }) {
   const until = of.type === 'http' ? of.previousSigningSecretUntil : null;
   return (
     <>
-      <Settings
-        key={of.updatedAt}
-        of={of}
-        more={[until !== null && ['Previous secret valid until', <Time key="until" at={until} exact />]]}
-      />
+      <Settings key={of.updatedAt} of={of} more={[timeFact('Previous secret valid until', until)]} />
       {of.type !== 'http' && of.fieldMapping.length > 0 && (
         <Table
           title="Field mapping"

@@ -8,9 +8,9 @@ import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Mono, PageLink, Status, stateOf } from '../../components/ui.tsx';
+import { timeFact } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
-import { Time } from '../../zone.tsx';
 import { Circuit } from './Circuit.tsx';
 import { Flow } from './Flow.tsx';
 import { Settings } from './RouteForm.tsx';
@@ -36,8 +36,8 @@ export function RoutePage() {
                 'Addresses that receive no email',
                 plain(route.withheldEmails.join(', ')),
               ],
-              ['Created', <Time key="created" at={route.createdAt} exact />],
-              ['Updated', <Time key="changed" at={route.updatedAt} exact />],
+              timeFact('Created', route.createdAt),
+              timeFact('Updated', route.updatedAt),
               ['ID', <Mono key="id" text={route.id} />],
             ]}
           />

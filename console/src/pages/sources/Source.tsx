@@ -12,6 +12,7 @@ import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { countText } from '../../format.ts';
+import { timeFact } from '../../forms/recordPages.tsx';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
@@ -57,18 +58,9 @@ export function SourcePage() {
             key={source.updatedAt}
             of={source}
             more={[
-              source.previousSecretUntil !== null && [
-                'Previous secret valid until',
-                <Time key="secret" at={source.previousSecretUntil} exact />,
-              ],
-              source.previousTokenUntil !== null && [
-                'Previous URL valid until',
-                <Time key="token" at={source.previousTokenUntil} exact />,
-              ],
-              source.lastHandshake !== null && [
-                `Last handshake (${source.lastHandshake.kind})`,
-                <Time key="handshake" at={source.lastHandshake.at} />,
-              ],
+              timeFact('Previous secret valid until', source.previousSecretUntil),
+              timeFact('Previous URL valid until', source.previousTokenUntil),
+              timeFact(`Last handshake (${source.lastHandshake?.kind})`, source.lastHandshake?.at),
             ]}
           />
         ),
