@@ -22,14 +22,11 @@ function entryOf(
       ...memberOf(name, [schema], schemas),
       ...{ about, isRequired },
     })),
-    body: [...names].map((name) => ({
-      ...memberOf(
-        name,
-        objects.flatMap(({ properties = {} }) => properties[name] ?? []),
-        schemas,
-      ),
-      isRequired: objects.every(({ required = [] }) => required.includes(name)),
-    })),
+    body: [...names].map((name) => {
+      const alternatives = objects.flatMap(({ properties = {} }) => properties[name] ?? []);
+      const isRequired = objects.every(({ required = [] }) => required.includes(name));
+      return { ...memberOf(name, alternatives, schemas), isRequired };
+    }),
     hasBody: body !== undefined,
   };
 }

@@ -86,13 +86,11 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export function readDescription(): Description {
   const text = readFileSync(join(PROJECT, 'docs', 'openapi.json'), 'utf8');
   const { info, paths, components } = JSON.parse(text) as Document;
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
-    path.startsWith('/ingest/')
-      ? []
-      : METHODS.flatMap((method) =>
-          item[method] ? [operationOf(method, path, item[method], components.schemas)] : [],
-        ),
-  );
+  const operations = Object.entries(paths)
+    .filter(([path]) => !path.startsWith('/ingest/'))
+    .flatMap(([path, item]) =>
+      METHODS.flatMap((method) => (item[method] ? [operationOf(method, path, item[method], components.schemas)] : [])),
+    );
   return { version: info.version, schemas: components.schemas, operations };
 }
 

@@ -42,8 +42,7 @@ function parametersOf(operation: Operation, types: GoTypes): string {
     const given = type.startsWith('[]') ? type : `*${type}`;
     return `${comment(description)}${goName(parameter)} ${given} \`json:"${parameter},omitzero"\`\n`;
   });
-  const body = fields.map((field) => field.replaceAll(/^(?=.)/gm, '\t')).join('\n');
-  return `// ${name} are the parameters of ${exported(operation.id)}; nil fields are omitted.\ntype ${name} struct {\n${body}}\n`;
+  return `// ${name} are the parameters of ${exported(operation.id)}; nil fields are omitted.\n${struct(name, fields)}`;
 }
 
 function methodsOf(operation: Operation, types: GoTypes): string[] {
@@ -137,12 +136,7 @@ const goName = (name: string): string =>
     .join('');
 
 const comment = (text: string): string =>
-  text === ''
-    ? ''
-    : `${text
-        .split('\n')
-        .map((line) => (line === '' ? '//' : `// ${line}`))
-        .join('\n')}\n`;
+  text === '' ? '' : `${text.replaceAll(/^(?=.)/gm, ' ').replaceAll(/^/gm, '//')}\n`;
 
 /**
  * A type for each schema. Alternatives become one struct with the members of all: what not each of them has is a
