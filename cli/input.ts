@@ -60,11 +60,7 @@ export function privateKeyOf(file: string | undefined): KeyObject | undefined {
   }
 }
 
-/**
- * JSON from an argument, `@file`, or `-` for stdin.
- * @param option that it belongs to
- * @throws CliError when it is not JSON
- */
+/** JSON from an argument, `@file`, or `-` for stdin. @throws CliError */
 export function jsonOf(text: string, option: string): unknown {
   if (text === '-') return parseJson(readInput('-'), `${option} -`, 'fix it');
   if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'fix it');

@@ -6,7 +6,7 @@ type Style = Parameters<typeof styleText>[0];
 
 export interface Output {
   json: boolean;
-  /** The result of the command: `value` with --json, else what `show` prints. */
+  /** `value` with --json, else what `show` prints. */
   result(value: unknown, show: () => void): void;
   line(text: string): void;
   note(text: string): void;

@@ -42,10 +42,7 @@ const isProfile = (value: unknown): boolean =>
 export const writeProfiles = (profiles: Profiles): void =>
   replaceFile(profilesFile(), `${JSON.stringify(profiles, null, 2)}\n`);
 
-/**
- * The profile that `--profile` or HOOKYARD_PROFILE names; null without one.
- * @throws CliError when there is none of this name
- */
+/** What `--profile` or HOOKYARD_PROFILE names. @throws CliError when there is none of this name */
 export function chosenProfile(option: string | undefined): (Profile & { name: string }) | null {
   const name = option ?? process.env.HOOKYARD_PROFILE;
   if (!name) return null;

@@ -50,10 +50,7 @@ export function webhookFor(source: Target, wanted: Wanted): Webhook {
   return { ...signed, headers: { ...sample.headers, ...signed.headers } };
 }
 
-/**
- * Whose webhook is sent; null: nobody's in particular.
- * @throws CliError for another provider than that of the source
- */
+/** Null: a webhook of nobody in particular. @throws CliError for another provider than that of the source */
 function providerFor(
   { slug, provider, verificationConfig: { type } }: Target,
   asked: string | undefined,

@@ -48,10 +48,7 @@ export function diskFull(dataDir: string): StartupError {
   );
 }
 
-/**
- * Runs one phase of the start and prints how long it took.
- * @param text what was done, in the past tense; printed with the seconds it took
- */
+/** @param text what was done, in the past tense; printed with the seconds it took */
 export async function phase<T>(log: Log, text: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   const result = await work();

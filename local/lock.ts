@@ -12,11 +12,7 @@ interface Holder {
   args: string;
 }
 
-/**
- * Takes the lock; one that a killed process left is taken over.
- * @returns a function that gives it back
- * @throws StartupError when another process runs this data folder
- */
+/** A lock that a killed process left is taken over. @returns a function that gives it back @throws StartupError */
 export async function lockDataDir(dataDir: string): Promise<() => void> {
   const file = runFile(dataDir, LOCK);
   const own = JSON.stringify({ pid: process.pid, args: commandLine(process.pid) ?? '' } satisfies Holder);

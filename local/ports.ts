@@ -25,11 +25,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...chosen];
 }
 
-/**
- * @param wanted the configured port; 0 chooses a free one
- * @param variable named in the error
- * @throws StartupError when the wanted port is taken
- */
+/** @param wanted 0 chooses a free one @param variable named in the error @throws StartupError when it is taken */
 export async function claimPort(wanted: number, variable: string, what: string, host?: string): Promise<number> {
   if (wanted === 0) return (await freePorts(1))[0] ?? 0;
   if (await isFree(wanted, host)) return wanted;

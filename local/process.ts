@@ -63,7 +63,7 @@ export async function startChild(options: ChildOptions) {
   return {
     pid,
     process: child,
-    /** Settles when the process has ended; never rejects. */
+    /** Never rejects. */
     exited,
     get running(): boolean {
       return running;
@@ -131,7 +131,6 @@ export async function startService(launch: () => Promise<Child>, end: (child: Ch
     get pid(): number | undefined {
       return child.running ? child.pid : undefined;
     },
-    /** Settles when the process that runs now ends, for whatever reason. */
     get exited(): Promise<Exit> {
       return child.exited;
     },
@@ -139,7 +138,6 @@ export async function startService(launch: () => Promise<Child>, end: (child: Ch
     async start(): Promise<void> {
       if (!child.running) child = await launch();
     },
-    /** Ends it in order. */
     async stop(): Promise<void> {
       if (child.running) await end(child);
     },
@@ -155,8 +153,7 @@ const longestDelayMs = 30_000;
 const steadyAfterMs = 60_000;
 
 /**
- * Starts a service again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s. A
- * failed start counts as an end.
+ * Starts it again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s.
  * @param most starts in a row that may fail
  * @returns `undefined` when `stopping` was aborted, else why the service cannot be kept up
  */

@@ -19,10 +19,7 @@ interface RoleOptions {
   log: Log;
 }
 
-/**
- * Starts a role and keeps it running until `stop`.
- * @throws StartupError when it does not become ready the first time
- */
+/** Keeps it running until `stop`. @throws StartupError when it does not become ready the first time */
 export async function startRole(options: RoleOptions) {
   const { name, log } = options;
   const stopping = new AbortController();
@@ -36,17 +33,13 @@ export async function startRole(options: RoleOptions) {
   const service = await phase(log, `${name} is ready`, () => startService(launch, end));
   const kept = keepUp(name, service, stopping.signal, log);
   return {
-    /** Its URL, once reported. */
     get url(): string | undefined {
       return url;
     },
     get pid(): number {
       return service.child.pid;
     },
-    /**
-     * SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again.
-     * @returns false when it had to be killed
-     */
+    /** SIGTERM, after `graceMs` SIGKILL. @returns false when it had to be killed */
     async stop(graceMs: number): Promise<boolean> {
       stopping.abort();
       await kept;
@@ -61,10 +54,7 @@ interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env' | '
   label?: string;
 }
 
-/**
- * Starts a role once; resolves when it serves.
- * @throws StartupError when it ends before, or is not ready within a minute
- */
+/** @throws StartupError when it ends before it serves, or does not within a minute */
 export async function launchRole({ name, label, dataDir, env, args = [] }: LaunchOptions) {
   const child = await startChild({
     name: label ?? name,

@@ -27,7 +27,7 @@ export interface StackOptions {
   postgresPort: number;
   /** Settings of the embedded PostgreSQL instead of its usual ones, for example `max_connections`. */
   postgresSettings?: Record<string, string>;
-  /** What is started instead of it. */
+  /** Instead of it. */
   otherPostgres?: OtherPostgres;
   temporalPort: number;
   uiPort: number | null;
@@ -75,10 +75,7 @@ const leftoverGraceMs = 10_000;
 // meet.
 const mostTries = 3;
 
-/**
- * Starts the servers that are not configured from outside.
- * @throws StartupError with one clear line; everything already started is ended first
- */
+/** @throws StartupError with one clear line; everything already started is ended first */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = openDataDir(options.dataDir);
   const unlock = await lockDataDir(dataDir);

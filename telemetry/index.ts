@@ -42,7 +42,7 @@ export interface MetricsOptions extends Pick<SamplerDeps, 'pool'> {
 
 export type Metrics = Awaited<ReturnType<typeof startMetrics>>;
 
-/** Starts to serve and send the metrics of this process; does nothing when neither is asked for. Never throws. */
+/** Does nothing when nobody asks for metrics. Never throws. */
 export async function startMetrics(options: MetricsOptions) {
   const { role, version, settings, env, pools, pool, log } = options;
   const port = metricsPort(settings, role);

@@ -63,9 +63,7 @@ function afterRefusal(namespace: string, state: NamespaceState, refused: string,
   log(refusal(namespace, refused));
 }
 
-/**
- * @returns why something is missing and could not be made; null: it is there, or was made, and may not be usable yet
- */
+/** @returns why something could not be made; null: all is there, but may not be usable yet */
 async function setUp(connection: ServerConnection, namespace: string): Promise<string | null> {
   try {
     await registerNamespace(connection, namespace);

@@ -17,10 +17,7 @@ const REFUSED = 3;
 
 export type Send = () => Promise<unknown>;
 
-/**
- * @returns false when it does not run (any more)
- * @throws when Temporal cannot be reached within 5 s
- */
+/** @returns false when it does not run (any more) @throws when Temporal cannot be reached within 5 s */
 export async function signalWorkflow(
   client: Client,
   id: string,

@@ -42,7 +42,6 @@ export interface Row {
   prepare?: (call: Call) => void | Promise<void>;
   /** Shows the answer, instead of the usual. */
   show?: (call: Call, answer: never) => void;
-  /** After it was shown. */
   after?: (call: Call, answer: never) => void;
   /** Instead of the one call. */
   run?: (call: Call) => Promise<void>;

@@ -68,10 +68,7 @@ function bodyOf(text: string | undefined): Buffer | undefined {
   return text.startsWith('@') ? readBytes(text.slice(1)) : Buffer.from(text);
 }
 
-/**
- * By the address at which this machine reaches the service, which need not be the public one.
- * @throws CliError when the key may not see the token of the address
- */
+/** @param url at which this machine reaches the service, which need not be the public one */
 function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): string {
   const path = webhookUrl.slice(webhookUrl.lastIndexOf('/ingest/'));
   const end = path.lastIndexOf('/');

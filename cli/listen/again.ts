@@ -28,10 +28,7 @@ export async function sendOne(client: Client, session: Session, id: string): Pro
   if (answer.deliveriesCreated === 0) throw usage(answer.message);
 }
 
-/**
- * Sends what arrived at the source since a time, before the session began, to this session.
- * @returns how many events are sent
- */
+/** Sends what arrived before the session began to this session. @returns how many events */
 export async function sendSince(client: Client, session: Session, from: string): Promise<number> {
   const { source, destinationId, routeId, since: to, isFiltered } = session;
   const range = { sourceId: source.id, from, to };

@@ -28,10 +28,7 @@ function processGroups(): (string | undefined)[] {
   }
 }
 
-/**
- * Calls a handler for each press of its key.
- * @returns what gives the terminal back
- */
+/** @returns what gives the terminal back */
 export function onKeys(handlers: Readonly<Record<string, () => void>>): () => void {
   const { stdin } = process;
   // Key by key, which Ctrl-C then is, too.

@@ -38,7 +38,6 @@ export interface ListenOptions {
   compact?: boolean;
 }
 
-/** Listens until Ctrl-C, and removes what it has made. @throws CliError */
 export async function listen(context: Context, portText: string, options: ListenOptions): Promise<void> {
   const { client, output } = context;
   for (const url of [options.forward, options.address]) requireHttp(url);
@@ -96,13 +95,11 @@ interface Arrivals {
   hasKeys: boolean;
 }
 
-/** The last delivery once more. */
 function again({ client, output }: Context, { last }: Arrivals): void {
   if (last === null) output.note('No delivery to send again yet.');
   else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent: ${error.message}`));
 }
 
-/** What arrived before the session began, where that is asked for. */
 async function sendEarlier({ client, output }: Context, session: Session, { retry }: ListenOptions, since?: string) {
   if (retry !== undefined) {
     await sendOne(client, session, retry);

@@ -41,11 +41,7 @@ export interface LocalReceiver {
   close(): Promise<void>;
 }
 
-/**
- * @param port 0 chooses a free one
- * @param answer gets each request when it is complete; its answer is the delivery's
- * @throws CliError when the port is taken
- */
+/** @param port 0 chooses a free one @throws CliError when the port is taken */
 export async function startReceiver(
   host: string,
   port: number,

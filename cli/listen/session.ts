@@ -12,7 +12,6 @@ export interface Session {
   routeId: string;
   /** When the route was made: what arrived before was not sent to it. */
   since: string;
-  /** Whether it takes only some webhooks. */
   isFiltered: boolean;
   remove(): Promise<Removed>;
 }

@@ -22,10 +22,7 @@ export interface Bounded {
   isCut: boolean;
 }
 
-/**
- * As much of an answer as fits: long texts lose their end, long lists their last items.
- * @throws CliError when nothing helps
- */
+/** What fits: long texts lose their end, long lists their last items. @throws CliError when nothing helps */
 export function bounded(data: Record<string, unknown>): Bounded {
   if (isSmall(data)) return { data, isCut: false };
   for (const step of STEPS) {

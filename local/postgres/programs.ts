@@ -18,10 +18,9 @@ export interface PostgresPrograms {
 }
 
 /**
- * Paths of the programs. As root they are copied once for each version, when the user cannot run them where they are.
+ * As root they are copied once for each version, when the user cannot run them where they are.
  * @param places where the copy may go, best first
  * @param bin the folder that has those of another PostgreSQL than the embedded one
- * @throws StartupError when there is no place where it can
  */
 export async function postgresPrograms(
   user: ServerUser,
@@ -143,10 +142,7 @@ export interface ServerUser {
   another: boolean;
 }
 
-/**
- * The user that PostgreSQL runs as: our own, or `postgres` when we are root.
- * @throws StartupError when we are root and there is no such user and none can be made
- */
+/** Our own user, or `postgres` when we are root. @throws StartupError when none can be made */
 export async function findServerUser(log: Log): Promise<ServerUser> {
   const ownUid = process.getuid?.() ?? 0;
   const ownGid = process.getgid?.() ?? 0;

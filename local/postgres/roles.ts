@@ -13,10 +13,7 @@ const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[]
   { name: 'temporal_visibility', owner: 'hookyard_temporal', others: [] },
 ];
 
-/**
- * Makes roles and databases, and gives each database to its owner. Safe to repeat.
- * @param urlOf the superuser's URL of a database
- */
+/** Safe to repeat. @param urlOf the superuser's URL of a database */
 export async function setUpRoles(urlOf: (database: string) => string, passwords: Passwords): Promise<void> {
   await withClient(urlOf('postgres'), async (client) => {
     for (const role of ROLES) await makeRole(client, role, `login password ${client.escapeLiteral(passwords[role])}`);

@@ -47,16 +47,13 @@ export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
 
 export interface OtherPostgres {
   bin?: string;
-  /** Arguments of initdb for its locale, instead of the usual ones. */
+  /** Arguments of initdb, instead of the usual ones. */
   locale?: string[];
 }
 
 /**
- * Prepares (first time) and starts PostgreSQL on 127.0.0.1.
- * @param options.dataDir the stack's data folder; the database files are in its folder `postgres`
  * @param options.settings of the server, instead of the usual ones
  * @param options.other what is started instead of the embedded one
- * @throws StartupError when it cannot run
  */
 export async function startPostgres(options: {
   dataDir: string;

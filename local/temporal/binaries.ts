@@ -44,10 +44,7 @@ export interface BinariesOptions {
   log: Log;
 }
 
-/**
- * Paths of the three programs, obtained first when this machine does not have them yet.
- * @throws StartupError that says what to install or to set when they cannot be obtained
- */
+/** @throws StartupError that says what to install or to set when they cannot be obtained */
 export async function ensureBinaries(options: BinariesOptions & { ui: boolean }): Promise<Binaries> {
   const cache = options.cache ?? cacheFolder();
   const server = await obtain(temporalServer(), cache, options);
@@ -155,7 +152,6 @@ export interface Archive {
 }
 
 /**
- * Puts the programs of an archive into a folder.
  * @param options.base where the releases are; the projects' own place when not given
  * @returns `undefined` when done, else why the archive cannot be had (unreachable, no such release)
  * @throws StartupError when what was fetched does not match its checksum or lacks a program

@@ -20,10 +20,7 @@ export interface GoBuild {
   log: Log;
 }
 
-/**
- * Builds every program, showing progress.
- * @throws StartupError when there is no Go, or it fails
- */
+/** @throws StartupError when there is no Go, or it fails */
 export async function buildWithGo(build: GoBuild): Promise<void> {
   for (const [program, source] of Object.entries(build.programs)) {
     const output = join(build.folder, program);

@@ -60,13 +60,10 @@ const KEPT = [
 ];
 
 /**
- * Drops those that are not used.
  * @param url of the visibility database, as the owner of its table
  * @param options.used columns with search attributes, as the server names them: `Keyword01`, `Int01`
  * @param options.inUse one after the other, so that no reader or writer of the table has to wait
- * @param options.dryRun drops nothing
- * @returns their names
- * @throws StartupError when it is no such database
+ * @returns the names of those that are dropped, or would be
  */
 export async function dropUnusedIndexes(
   url: string,
@@ -100,11 +97,9 @@ async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[
 }
 
 /**
- * Keeps the columns of the search attributes of every namespace.
+ * Keeps those of the columns with search attributes, of every namespace.
  * @param url of the visibility database, as the owner of its table
  * @param env where Temporal is: TEMPORAL_ADDRESS and its kin
- * @returns the names of the indexes
- * @throws StartupError when the server or the database cannot be used
  */
 export async function pruneVisibility(
   url: string,

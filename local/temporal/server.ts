@@ -24,10 +24,7 @@ export interface TemporalOptions {
   log: Log;
 }
 
-/**
- * Brings the schemas up to date and starts the server.
- * @throws StartupError when it does not answer within two minutes
- */
+/** @throws StartupError when it does not answer within two minutes */
 export async function startTemporal(options: TemporalOptions): Promise<ChildService> {
   const { databaseUrl, visibilityUrl, programs, log } = options;
   await phase(log, 'Temporal schemas are up to date', () =>

@@ -158,10 +158,7 @@ class GoTypes {
     return sorted.map(([, definition]) => definition).join('\n');
   }
 
-  /**
-   * The type of a value that is neither left out nor null.
-   * @param name of the type that is made where there is none for it
-   */
+  /** Of a value that is neither left out nor null. @param name of the type that is made where there is none for it */
   typeOf(schema: Schema, name: string): string {
     if (schema.$ref) return this.#isAny(schema) ? 'any' : nameOf(schema);
     if (schema.const !== undefined) return typeof schema.const === 'boolean' ? 'bool' : 'string';

@@ -44,7 +44,6 @@ function dryRun(count: number, what: string, args: object | null) {
   return { summary: `${what}. ${UNCHANGED} ${how}`, data: { dryRun: true, count, next } };
 }
 
-/** @throws CliError when another number matches now */
 function requireCount(found: number, expected: number, one: 'delivery' | 'event'): void {
   if (found === expected) return;
   throw usage(
