@@ -3,7 +3,7 @@
 // which is stored before it is answered.
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop } from '../../core/process/poll-loop.ts';
+import { every, type PollLoop } from '../../core/process/poll-loop.ts';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { sealedCredentials } from '../../core/verification/config.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
@@ -30,7 +30,11 @@ export class Handshakes {
 
   constructor(deps: HandshakeDeps) {
     this.#deps = deps;
-    this.#loop = new PollLoop({ round: () => this.#store(), onError: (error) => this.#lost(error) });
+    this.#loop = every(
+      EVERY_MS,
+      () => this.#store(),
+      (error) => this.#lost(error),
+    );
   }
 
   note(sourceId: string, { handshake: kind, shown }: Reply, at: Date): void {
@@ -45,18 +49,16 @@ export class Handshakes {
     await this.#store().catch((error: unknown) => this.#lost(error));
   }
 
-  async #store() {
+  async #store(): Promise<void> {
     const taken = [...this.#pending.values()];
     this.#pending = new Map();
     if (taken.length > 0) await recordHandshakes(this.#deps.pool, taken);
-    return { ms: EVERY_MS };
   }
 
   // Failure policy: they are lost. The provider was answered, and a source whose handshake is not shown works all the
   // same.
-  #lost(error: unknown) {
+  #lost(error: unknown): void {
     throttled(this.#deps.log).warn({ cause: causeOf(error) }, 'failed to store handshakes');
-    return { ms: EVERY_MS };
   }
 }
 

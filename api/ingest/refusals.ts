@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop } from '../../core/process/poll-loop.ts';
+import { every, type PollLoop } from '../../core/process/poll-loop.ts';
 import { PendingRefusals, shownHeaders } from '../../core/ingest/pending-refusals.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
@@ -41,17 +41,12 @@ export class Refusals {
 
   constructor(deps: RefusalDeps) {
     this.#deps = deps;
-    const rest = { ms: deps.everyMs ?? EVERY_MS };
-    this.#loop = new PollLoop({
-      round: () => this.#store().then(() => rest),
-      onError(error) {
-        deps.log.error(
-          { cause: causeOf(error) },
-          'failed to record refused webhooks; their counts and samples are lost',
-        );
-        return rest;
-      },
-    });
+    const lost = 'failed to record refused webhooks; their counts and samples are lost';
+    this.#loop = every(
+      deps.everyMs ?? EVERY_MS,
+      () => this.#store(),
+      (error) => deps.log.error({ cause: causeOf(error) }, lost),
+    );
   }
 
   /** Notes a webhook that was refused; not one to a source that does not exist: strangers can name any. */

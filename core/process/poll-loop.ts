@@ -83,6 +83,27 @@ export class PollLoop {
   }
 }
 
+/**
+ * A loop with the same pause after each round.
+ * @param work may return how long the pause after it is instead, ms
+ */
+export function every(
+  ms: number,
+  work: () => Promise<void> | Promise<number>,
+  onError: (error: unknown) => void,
+): PollLoop {
+  return new PollLoop({
+    async round() {
+      const rest = await work();
+      return { ms: typeof rest === 'number' ? rest : ms };
+    },
+    onError(error) {
+      onError(error);
+      return { ms };
+    },
+  });
+}
+
 /** How long a result is valid, ms: less than the usual probe interval of load balancers. */
 const KEPT_MS = 500;
 export const UNREACHABLE = 'cannot be reached';

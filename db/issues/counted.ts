@@ -4,7 +4,7 @@ import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { IssueFailure, IssueSink, IssueSubject } from '../../core/messages/issues.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop } from '../../core/process/poll-loop.ts';
+import { every, type PollLoop } from '../../core/process/poll-loop.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { recordIssues, organizationsWithIssues } from './record-issues.ts';
@@ -24,17 +24,11 @@ export class CountedIssues implements IssueSink {
 
   constructor(deps: IssueDeps) {
     this.#deps = deps;
-    const rest = { ms: EVERY_MS };
-    this.#loop = new PollLoop({
-      round: () => this.#store().then(() => rest),
-      onError(error) {
-        deps.log.error(
-          { cause: causeOf(error) },
-          'failed to store issue counts; the counts since the last update are lost',
-        );
-        return rest;
-      },
-    });
+    this.#loop = every(
+      EVERY_MS,
+      () => this.#store(),
+      (error) => this.#lost(error),
+    );
   }
 
   /** Another object each time they are stored: what has been told since then need not be told again. */
@@ -52,12 +46,12 @@ export class CountedIssues implements IssueSink {
 
   async close(): Promise<void> {
     await this.#loop.stop();
-    await this.#store().catch((error: unknown) =>
-      this.#deps.log.error(
-        { cause: causeOf(error) },
-        'failed to store issue counts; the counts since the last update are lost',
-      ),
-    );
+    await this.#store().catch((error: unknown) => this.#lost(error));
+  }
+
+  #lost(error: unknown): void {
+    const lost = 'failed to store issue counts; the counts since the last update are lost';
+    this.#deps.log.error({ cause: causeOf(error) }, lost);
   }
 
   // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have

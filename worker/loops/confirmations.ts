@@ -4,7 +4,7 @@ import { CONFIRM_WITHIN_MS, renderConfirmation } from '../../core/messages/mail.
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { RecipientRule } from '../../core/messages/recipients.ts';
-import { PollLoop } from '../../core/process/poll-loop.ts';
+import { every, type PollLoop } from '../../core/process/poll-loop.ts';
 import {
   type Asked,
   type Claim,
@@ -63,23 +63,16 @@ export function dueConfirmations(deps: ConfirmationDeps): DuePart {
  * for it.
  */
 function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop {
-  const rest = { ms: FORGET_EVERY_MS };
   let last = '';
   const keep = (error: unknown) =>
     deps.log.warn({ cause: causeOf(error) }, 'failed to remove recipients that no route or alert channel uses');
-  return new PollLoop({
-    async round() {
-      if (!isOn()) return rest;
-      const ids = await withNeverAsked(deps.pool, last, MAX_FORGETTING);
-      last = ids.length < MAX_FORGETTING ? '' : (ids.at(-1) ?? '');
-      for (const id of ids) await forgetUnnamed(deps.pool, id, null).catch(keep);
-      return rest;
-    },
-    onError(error) {
-      keep(error);
-      return rest;
-    },
-  });
+  async function forget(): Promise<void> {
+    if (!isOn()) return;
+    const ids = await withNeverAsked(deps.pool, last, MAX_FORGETTING);
+    last = ids.length < MAX_FORGETTING ? '' : (ids.at(-1) ?? '');
+    for (const id of ids) await forgetUnnamed(deps.pool, id, null).catch(keep);
+  }
+  return every(FORGET_EVERY_MS, forget, keep);
 }
 
 /**

@@ -33,7 +33,7 @@ export async function connectToTemporal(
   const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes, startsEagerly });
   const taskQueue = client.workflowQueue;
   const common: WorkerDeps = { connection, namespace, dataConverter, taskQueue, release, settings, log };
-  const stopWatching = () => Promise.all([attributes.stop(), apiKey.stop()]);
+  const stopWatching = () => Promise.all([attributes.stop(), apiKey?.stop()]);
   return { client, workflowBundle, attributes, stopWatching, common };
 }
 

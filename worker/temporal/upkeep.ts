@@ -5,7 +5,7 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { PollLoop } from '../../core/process/poll-loop.ts';
+import { every, type PollLoop } from '../../core/process/poll-loop.ts';
 import { searchAttributeNames, TASK_QUEUE } from '../../core/temporal/names.ts';
 import type { TemporalConnection } from '../../temporal-config/connection.ts';
 import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespace.ts';
@@ -14,21 +14,6 @@ const KEY_EVERY_MS = 1000;
 const ATTRIBUTES_EVERY_MS = 10_000;
 const SCHEDULES_EVERY_MS = 30_000;
 const DEADLINE_MS = 3000;
-
-export interface Watch {
-  stop(): Promise<void>;
-}
-
-/** @param look returns how long to rest after it, ms */
-function every(ms: number, look: () => Promise<number>, onError: (error: unknown) => void): Watch {
-  return new PollLoop({
-    round: async () => ({ ms: await look() }),
-    onError(error) {
-      onError(error);
-      return { ms };
-    },
-  });
-}
 
 /**
  * Tells a connection when the file of the key holds another, because the SDK keeps the one that it was made with.
@@ -40,19 +25,17 @@ export function keepApiKey(
   { currentApiKey }: Pick<TemporalConnection, 'currentApiKey'>,
   first: string | undefined,
   log: Log,
-): Watch {
-  if (currentApiKey === undefined) return { stop: async () => {} };
+): PollLoop | undefined {
+  if (currentApiKey === undefined) return undefined;
   let told = first;
   return every(
     KEY_EVERY_MS,
     async () => {
       const key = currentApiKey();
-      if (key !== told) {
-        await connection.setApiKey(key);
-        told = key;
-        log.info('reloaded the Temporal API key from its file');
-      }
-      return KEY_EVERY_MS;
+      if (key === told) return;
+      await connection.setApiKey(key);
+      told = key;
+      log.info('reloaded the Temporal API key from its file');
     },
     (error) => throttled(log).warn({ cause: causeOf(error) }, 'failed to reload the Temporal API key; trying again'),
   );
@@ -93,7 +76,6 @@ export async function watchAttributes(connection: NativeConnection, namespace: s
     ATTRIBUTES_EVERY_MS,
     async () => {
       if (missing) await look();
-      return ATTRIBUTES_EVERY_MS;
     },
     () => {},
   );
