@@ -14,12 +14,12 @@ import { listReference, paragraphs, signalChoices, workflowReference } from '../
 import { prefixOf, queryOf, withPrefix } from '../core/temporal/names.ts';
 import { plural } from '../core/text/plural.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './signals-and-queries.ts';
-import { note, UNTIL_DONE } from './own-side.ts';
+import { HEARTBEAT_TIMEOUT_MS, note, UNTIL_DONE } from './own-side.ts';
 
 const { advanceCircuit } = proxyActivities<Activities>({
   // Longer than one release takes (activities/circuit.ts) while every statement of it is slow.
   startToCloseTimeout: 120_000,
-  heartbeatTimeout: 15_000,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: UNTIL_DONE,
 });
 

@@ -15,7 +15,7 @@ import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/t
 import { ATTEMPT_TIMEOUT_MS } from '../core/delivery/delivery.ts';
 import { retryDelay } from '../core/delivery/backoff.ts';
 import * as texts from './delivery-texts.ts';
-import { type Away, awayBy, isLong, note, ONCE, OWN_SIDE } from './own-side.ts';
+import { type Away, awayBy, HEARTBEAT_TIMEOUT_MS, isLong, note, ONCE, OWN_SIDE } from './own-side.ts';
 import type { delivery } from './delivery.ts';
 import {
   cancel,
@@ -28,9 +28,6 @@ import {
   status,
 } from './signals-and-queries.ts';
 import { deliveryStatusAttribute, eventIdAttribute } from '../core/temporal/names.ts';
-
-// A worker that dies during an attempt is noticed after this time.
-const HEARTBEAT_TIMEOUT_MS = 15_000;
 
 export type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
 type Deferral = Extract<AttemptOutcome, { status: 'deferred' }>;

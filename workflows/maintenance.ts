@@ -1,11 +1,12 @@
 // Housekeeping, started by a Temporal Schedule: partitions ahead, retention, rows of deleted sources.
 import { proxyActivities, sleep } from '@temporalio/workflow';
+import { HEARTBEAT_TIMEOUT_MS, ONCE } from './own-side.ts';
 import type { Activities } from '../activities/types.ts';
 
 const { maintain } = proxyActivities<Activities>({
   startToCloseTimeout: 120_000,
-  heartbeatTimeout: 15_000,
-  retry: { maximumAttempts: 1 },
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+  retry: ONCE,
 });
 
 // Bounds one run's history; the rest waits for the next run of the schedule.

@@ -8,12 +8,10 @@ import {
 } from '@temporalio/workflow';
 import type { MessageActivities, MessageOutcome, MessageRequest } from '../activities/types.ts';
 import { messageTaskQueue } from '../core/temporal/names.ts';
-import { UNTIL_DONE } from './own-side.ts';
+import { HEARTBEAT_TIMEOUT_MS, UNTIL_DONE } from './own-side.ts';
 
 // Longer than what the deadlines of a request or a mail add up to.
 const ONE_TRY_MS = 180_000;
-// A worker that dies while it sends is noticed after this time.
-const HEARTBEAT_TIMEOUT_MS = 15_000;
 const HOUR_MS = 3_600_000;
 // The activity gives up a message to a channel an hour after the first try that failed; the rest is for the time in the
 // queue.

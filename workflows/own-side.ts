@@ -32,6 +32,9 @@ export const UNTIL_DONE: RetryPolicy = {
   maximumInterval: MAX_WAIT_MS,
 };
 
+/** A worker that dies during an activity is noticed after this time. */
+export const HEARTBEAT_TIMEOUT_MS = 15_000;
+
 /** The retry policy of activities that this workflow's own code repeats. */
 export const ONCE: RetryPolicy = { maximumAttempts: 1 };
 

@@ -1,13 +1,14 @@
 // Compares PostgreSQL with Temporal and repairs what disagrees, started by a Temporal Schedule. Its result, which the
 // Temporal UI shows, says what was repaired.
 import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
+import { HEARTBEAT_TIMEOUT_MS, ONCE } from './own-side.ts';
 import type { Activities, ReconcilePosition, ReconcileStep, Repairs } from '../activities/types.ts';
 import type { ReconcileInput } from './signals-and-queries.ts';
 
 const activities = proxyActivities<Activities>({
   startToCloseTimeout: 120_000,
-  heartbeatTimeout: 15_000,
-  retry: { maximumAttempts: 1 },
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+  retry: ONCE,
 });
 
 const PAUSE_MS = 50;

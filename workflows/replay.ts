@@ -17,11 +17,10 @@ import { paragraphs, plain, signalChoices } from '../core/temporal/operator-mark
 import { cancel, progress, type ReplayInput } from './signals-and-queries.ts';
 import { replayTaskQueue } from '../core/temporal/names.ts';
 import { plural } from '../core/text/plural.ts';
-import { type Away, awayBy, isLong, note, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
+import { awayBy, HEARTBEAT_TIMEOUT_MS, isLong, note, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
 const PAGE_TIMEOUT_MS = 120_000;
-const HEARTBEAT_TIMEOUT_MS = 15_000;
 // How long a replay rests while its organization is suspended, before it looks again.
 const SUSPENDED_MS = 30_000;
 // How long it rests while there is no room for its next page.
@@ -30,13 +29,13 @@ const NO_ROOM_MS = 10_000;
 interface Wait {
   details: string;
   summary: string;
-  ms: number;
+  waitMs: number;
 }
 
 const SUSPENDED: Wait = {
   details: 'The organization is **suspended**: the replay will continue after an operator resumes the organization.',
   summary: 'The organization is suspended',
-  ms: SUSPENDED_MS,
+  waitMs: SUSPENDED_MS,
 };
 
 interface Run {
@@ -85,7 +84,9 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     const wait = waitOf(after);
     if (wait !== null) {
       run.view = after;
+      // Then it looks again: it is not signalled, because an organization has few replays.
       await rest(run, wait);
+      if (!requests.cancel) await continueWhenLong(run);
       continue;
     }
     if (after.status !== 'running') return ended(run, after);
@@ -109,7 +110,8 @@ async function makePage(run: Run, page: number): Promise<ReplayProgress | null> 
     try {
       return await replayPage({ organizationId, replayId, page });
     } catch (error) {
-      await pauseForOwnSide(run, awayBy(error, failures));
+      // A cancel may have come during the page.
+      await rest(run, { ...awayBy(error, failures), summary: OWN_SIDE }, run.requests.cancel);
       if (run.requests.cancel) return null;
       await continueWhenLong(run);
     }
@@ -144,21 +146,17 @@ function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
   if (waitsFor === undefined) return null;
   const details = `**Waiting**: ${plain(waitsFor)}. The replay continues automatically.`;
-  return { details, summary: 'Waiting for capacity', ms: NO_ROOM_MS };
+  return { details, summary: 'Waiting for capacity', waitMs: NO_ROOM_MS };
 }
 
-/** Then it looks again: it is not signalled, because an organization has few replays. */
-async function rest(run: Run, { details, summary, ms }: Wait): Promise<void> {
-  setCurrentDetails(paragraphs(details, describeProgress(run.view)));
-  await condition(() => run.requests.cancel, ms, { summary });
-  if (!run.requests.cancel) await continueWhenLong(run);
-}
-
-async function pauseForOwnSide({ view, requests }: Run, { waitMs, details }: Away): Promise<void> {
+/** @param cancelling whether a cancel has come before, which does not end this wait */
+async function rest(
+  { view, requests }: Run,
+  { details, summary, waitMs }: Wait,
+  cancelling: boolean = false,
+): Promise<void> {
   setCurrentDetails(paragraphs(details, describeProgress(view)));
-  // A cancel during the page.
-  const cancelling = requests.cancel;
-  await condition(() => requests.cancel && !cancelling, waitMs, { summary: OWN_SIDE });
+  await condition(() => requests.cancel && !cancelling, waitMs, { summary });
 }
 
 async function continueWhenLong({ input, view }: Run): Promise<void> {

@@ -15,7 +15,7 @@ import { paragraphs, plain, signalChoices } from '../core/temporal/operator-mark
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './signals-and-queries.ts';
 import { warehouseTaskQueue } from '../core/temporal/names.ts';
 import { plural } from '../core/text/plural.ts';
-import { isLong, note, UNTIL_DONE } from './own-side.ts';
+import { HEARTBEAT_TIMEOUT_MS, isLong, note, UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
@@ -115,7 +115,7 @@ function activities(summary: string): WarehouseActivities {
     // Longer than a turn, an upload of 16 parts and a record take while every request of them is slow; a live worker
     // sends heartbeats.
     startToCloseTimeout: 1_200_000,
-    heartbeatTimeout: 15_000,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: UNTIL_DONE,
     summary,
   });

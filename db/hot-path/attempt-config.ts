@@ -68,18 +68,14 @@ select id, version, enabled, method, url, headers, forward_headers as "forwardHe
        rate_limit_per_minute as "rateLimitPerMinute", max_concurrency as "maxConcurrency"
 from destinations where organization_id = $1 and id = $2`;
 
-/** Null when the organization has no such destination (any more), as of the others below. */
+/** Null when the organization has no such destination (any more). */
 export async function loadDestination(
   db: Queryable,
   organizationId: string,
   id: string,
 ): Promise<DestinationRow | null> {
-  const { rows } = await db.query<DestinationRow>({
-    name: 'destination-config',
-    text: DESTINATION,
-    values: [organizationId, id],
-  });
-  return rows[0] ?? null;
+  const statement = { name: 'destination-config', text: DESTINATION, values: [organizationId, id] };
+  return (await firstRow<DestinationRow>(db, statement)) ?? null;
 }
 
 export function openSecrets(row: DestinationRow, secretBox: SecretBox): OpenDestination {
@@ -92,46 +88,25 @@ export function openSecrets(row: DestinationRow, secretBox: SecretBox): OpenDest
   };
 }
 
-// A version never changes: it is that of the record as it is now, or an earlier one (earlier_versions).
-const versionOf = (table: 'routes' | 'transforms') => `
+/**
+ * Finds a version of a record; with null the current one. A version never changes: it is that of the record as it is
+ * now, or an earlier one (earlier_versions). Null when it is not kept any more.
+ */
+function loaderOf<Config>(table: 'routes' | 'transforms', name: string) {
+  const text = `
 select delivery_config(r) as config from ${table} r where organization_id = $1 and id = $2
   and ($3::int is null or version = $3)
 union all
 select config from earlier_versions where organization_id = $1 and record_id = $2 and version = $3
 limit 1`;
-
-const ROUTE = { name: 'route-config', text: versionOf('routes') };
-const TRANSFORM = { name: 'transform-config', text: versionOf('transforms') };
-
-/**
- * A version of a route; null when it is not kept any more. So below.
- * @param version null: the current one
- */
-export function loadRoute(
-  db: Queryable,
-  organizationId: string,
-  id: string,
-  version: number | null,
-): Promise<RouteConfig | null> {
-  return loadVersion<RouteConfig>(db, ROUTE, [organizationId, id, version]);
+  return async (db: Queryable, organizationId: string, id: string, version: number | null): Promise<Config | null> => {
+    const row = await firstRow<{ config: Config }>(db, { name, text, values: [organizationId, id, version] });
+    return row?.config ?? null;
+  };
 }
 
-export function loadTransform(
-  db: Queryable,
-  organizationId: string,
-  id: string,
-  version: number | null,
-): Promise<TransformConfig | null> {
-  return loadVersion<TransformConfig>(db, TRANSFORM, [organizationId, id, version]);
-}
-
-async function loadVersion<Config>(
-  db: Queryable,
-  statement: { name: string; text: string },
-  values: [organizationId: string, id: string, version: number | null],
-): Promise<Config | null> {
-  return (await firstRow<{ config: Config }>(db, { ...statement, values }))?.config ?? null;
-}
+export const loadRoute = loaderOf<RouteConfig>('routes', 'route-config');
+export const loadTransform = loaderOf<TransformConfig>('transforms', 'transform-config');
 
 export type EarlierTarget = Pick<DestinationRow, 'method' | 'url' | 'forwardPath' | 'forwardQuery'>;
 

@@ -102,8 +102,9 @@ describe('what the relay has in flight', () => {
   });
 
   it('keeps half of all places from slow destinations, however many there are', () => {
-    const isSlow = (id: string) => id.startsWith('dst_slow');
-    const inFlight = new InFlight(limits(200, 50), { isSlow });
+    const given = limits(200, 50);
+    given.concurrency.isSlow = (id) => id.startsWith('dst_slow');
+    const inFlight = new InFlight(given);
     const slow = Array.from({ length: 20 }, (_, number) => fill(inFlight, `dst_slow_${number}`));
     expect(slow.slice(0, 4), 'as much as is left').to.deep.equal([50, 25, 13, 6]);
     expect(Math.min(...slow), 'each is tried').to.equal(1);
@@ -180,7 +181,7 @@ describe('what the relay has in flight', () => {
 
   it('has what stays looked up, and again after a while', () => {
     let now = 0;
-    const inFlight = new InFlight(limits(200, 50), { now: () => now });
+    const inFlight = new InFlight(limits(200, 50), () => now);
     const stays = row('dst_1');
     inFlight.add(stays);
     expect(inFlight.takeOverdue()).to.deep.equal([]);

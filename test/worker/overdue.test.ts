@@ -22,7 +22,7 @@ describe('deliveries that a relay has not heard of', () => {
   const worker = useStarted(() => startScriptedWorker('test-overdue'));
   const source = useMade('a source', () => insertSource(database.pool));
   let now = 0;
-  const inFlight = new InFlight({ total: 10, concurrency: new DestinationConcurrency(5) }, { now: () => now });
+  const inFlight = new InFlight({ total: 10, concurrency: new DestinationConcurrency(5) }, () => now);
 
   const queue = (deliveryId: string, resume: Resume | null = null) => queueDelivery(database.pool, deliveryId, resume);
 

@@ -55,12 +55,6 @@ interface Limits {
   concurrency: DestinationConcurrency;
 }
 
-interface InFlightOptions {
-  /** A monotonic clock in ms. */
-  now?: () => number;
-  isSlow?: (destinationId: string) => boolean;
-}
-
 type Belongings = Pick<OutboxRow, 'destinationId' | 'organizationId'>;
 
 export class InFlight {
@@ -72,17 +66,15 @@ export class InFlight {
   readonly #workflows: FairQueue;
   readonly #limits: Limits;
   readonly #now: () => number;
-  readonly #isSlow: (destinationId: string) => boolean;
   #leftOut: ReadonlySet<string> = new Set();
   #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
-  constructor(limits: Limits, options: InFlightOptions = {}) {
-    const { now = () => performance.now(), isSlow = () => false } = options;
+  /** @param now a monotonic clock, ms */
+  constructor(limits: Limits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#slots = new FairQueue(limits.total);
     this.#workflows = new FairQueue(limits.workflows ?? limits.total);
     this.#now = now;
-    this.#isSlow = isSlow;
   }
 
   get size(): number {
@@ -100,6 +92,10 @@ export class InFlight {
 
   organizations(): { id: string; left: number }[] {
     return this.#slots.holders.map((id) => ({ id, left: this.roomFor(id) }));
+  }
+
+  #isSlow(destinationId: string): boolean {
+    return this.#limits.concurrency.isSlow(destinationId);
   }
 
   /** Half of what its organization may still take: so there is room for its next destination. */
@@ -140,19 +136,16 @@ export class InFlight {
     return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
+  /** A claim leaves them out. */
   fullDestinations(): string[] {
-    const full = this.#full();
-    this.#leftOut = new Set(full);
-    return full;
-  }
-
-  #full(): string[] {
     const seen = new Map<string, boolean>();
     for (const { row } of this.#entries.values()) {
       if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
     }
     for (const id of this.#limits.concurrency.full()) seen.set(id, true);
-    return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
+    const full = [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
+    this.#leftOut = new Set(full);
+    return full;
   }
 
   has(deliveryId: string): boolean {
@@ -185,13 +178,7 @@ export class InFlight {
     if (this.#entries.has(row.deliveryId)) return;
     const now = this.#now();
     const checkAt = now + (row.resume === 'waiting' ? FIRST_LOOK_MS : FIRST_CHECK_MS);
-    this.#entries.set(row.deliveryId, {
-      row,
-      startedAt: now,
-      answered: false,
-      endWorkflow: null,
-      checkAt,
-    });
+    this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, endWorkflow: null, checkAt });
     this.#limits.concurrency.acquire(row.destinationId);
     if (this.#isSlow(row.destinationId)) this.#slow.taken += 1;
     change(this.#perDestination, row.destinationId, 1);

@@ -37,7 +37,7 @@ export type Relay = ReturnType<typeof startRelay>;
 export function startRelay(deps: RelayDeps) {
   const { hotPool, pool, shards, suspended, log } = deps;
   const { hears, concurrency, mostInFlight: total, mostWorkflows: workflows } = deps;
-  const inFlight = new InFlight({ total, workflows, concurrency }, { isSlow: (id) => concurrency.isSlow(id) });
+  const inFlight = new InFlight({ total, workflows, concurrency });
   const pacing = createPacing(pool);
   const held = () => shards.held();
   const claims = new Claims({ hotPool, held, inFlight, waiting: () => pacing.waiting(), suspended });
