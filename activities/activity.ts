@@ -8,7 +8,6 @@ import { actingFor } from '../db/connections/by-organization.ts';
 // Well below the heartbeat timeouts of the workflows, so that one late beat does not look like a dead worker.
 const HEARTBEAT_MS = 4000;
 
-/** Runs the work of an activity, with a heartbeat every few seconds until it has ended. */
 export async function withHeartbeat<Result>(work: () => Promise<Result>): Promise<Result> {
   const beat = setInterval(heartbeat, HEARTBEAT_MS);
   try {
@@ -49,7 +48,6 @@ export async function inTurn<Result>(
   }
 }
 
-/** @param attempt 1 for the first */
 function waitAfter(attempt: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * GROWTH ** (attempt - 1));
   // Not all at the same instant.

@@ -218,7 +218,6 @@ async function failOverHeld(deps: CircuitDeps, current: StoredCircuit): Promise<
   if (await hasFailover(deps.pool, current.organizationId, current.routeId)) await divertHeld(deps, current);
 }
 
-/** @param destinationIds only deliveries to these */
 async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destinationIds?: string[]): Promise<void> {
   for (let after = ''; ; ) {
     const held = await oldestHeld(deps.pool, routeId, { after, limit: MOST_OF_A_STEP, destinationIds });

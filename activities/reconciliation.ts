@@ -19,7 +19,7 @@ import type { InstallationClient } from '../temporal-config/client.ts';
 import type { ReconcilePosition, ReconcileStep, Repairs } from './types.ts';
 import { type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { circuitWorkflowId, deliveryStatusAttribute, withoutPrefix } from '../core/temporal/names.ts';
-import { lookUp, type Send, sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
+import { listWorkflows, lookUp, type Send, sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
 
 export interface ReconcileDeps extends RepairDeps {
   client: InstallationClient;
@@ -94,7 +94,6 @@ async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Re
   }
 }
 
-/** Logs the repairs once, and adds them to the count. */
 async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
   for (const [kind, ids] of repairsIn(repaired)) {
     log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
@@ -127,7 +126,6 @@ async function wakeLostCircuits({ pool, client }: RepairDeps): Promise<string[]>
 }
 
 const CONCURRENT_SIGNALS = 10;
-const DEADLINE_MS = 10_000;
 const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
 
 /**
@@ -167,14 +165,8 @@ async function listRunning(
   client: InstallationClient,
   page: string | null,
 ): Promise<{ running: { deliveryId: string; shows: string | null }[]; next: string | null }> {
-  const { executions, nextPageToken } = await client.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
-    client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      query: `${QUERY} and TaskQueue = "${client.workflowQueue}"`,
-      pageSize: PAGE_SIZE,
-      nextPageToken: page === null ? undefined : Buffer.from(page, 'base64'),
-    }),
-  );
+  const token = page === null ? undefined : Buffer.from(page, 'base64');
+  const { executions, nextPageToken } = await listWorkflows(client, QUERY, PAGE_SIZE, token);
   return {
     running: executions.flatMap(({ execution, searchAttributes }) => {
       const deliveryId = withoutPrefix(client.prefix, execution?.workflowId ?? '');

@@ -7,6 +7,7 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import type { InstallationClient } from './client.ts';
 import { eachOf } from '../core/fairness/concurrency.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import { deliveryStatusAttribute } from '../core/temporal/names.ts';
@@ -48,6 +49,20 @@ export function replayedSignals(client: Client, replays: ReplayedDelivery[]): Se
 /** Sends signals with limited concurrency. @throws when one cannot be sent; the others were sent all the same */
 export async function sendAll(sends: Send[], concurrency: number): Promise<void> {
   await eachOf(sends, concurrency, (send) => send());
+}
+
+const LIST_DEADLINE_MS = 10_000;
+
+/** A page of the workflows of this installation that a query finds. */
+export function listWorkflows(client: InstallationClient, query: string, pageSize: number, nextPageToken?: Buffer) {
+  return client.connection.withDeadline(Date.now() + LIST_DEADLINE_MS, () =>
+    client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      query: `${query} and TaskQueue = "${client.workflowQueue}"`,
+      pageSize,
+      nextPageToken,
+    }),
+  );
 }
 
 export interface Running {

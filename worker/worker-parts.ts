@@ -117,7 +117,6 @@ function recoveries(pool: Pool, { issueRecoverySeconds }: Tuning): DuePart {
   };
 }
 
-/** @param onResumed called when an organization is no longer suspended */
 function tellSuspensions(log: Log, before: ReadonlySet<string>, now: ReadonlySet<string>, onResumed: () => void): void {
   const [began, ended] = [[...now].filter((id) => !before.has(id)), [...before].filter((id) => !now.has(id))];
   if (began.length > 0)

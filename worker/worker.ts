@@ -86,7 +86,6 @@ const MOST_WORKFLOWS = 267;
 
 const HOUR_MS = 3_600_000;
 
-/** @param link gets the relay */
 function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
   const { settings, tuning, database, log } = context;
   const { client, common, due, pool, owner, concurrency, lanes } = parts;

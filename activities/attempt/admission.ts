@@ -60,7 +60,6 @@ export interface Admitted {
   sourceSlug: string;
 }
 
-/** @returns the inputs of the attempt, or the outcome when none is made now */
 export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
@@ -137,9 +136,8 @@ export async function awaitOpening(
 
 /** The outcome of a delivery that the circuit of its route blocks, or a pause; null: it is no longer blocked. */
 async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
-  const { deliveryId, eventId, routeId, destinationId, inCircuit, statusCode, error } = context;
-  const hasWorkflow = lane === 'workflow';
-  const blocked = { deliveryId, routeId, destinationId, inCircuit, hasWorkflow };
+  const { deliveryId, eventId, routeId, destinationId, statusCode, error } = context;
+  const blocked = { ...context, hasWorkflow: lane === 'workflow' };
   const diversion = (await divertBlocked(deps.pool, [blocked])).get(deliveryId);
   if (!diversion) return null;
   const facts = { deliveryId, eventId, routeId, ...diversion };
@@ -152,7 +150,6 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }
 
-/** The inputs of the attempt without the payload, or why there will be none. */
 async function requireConfig(
   deps: AttemptDeps,
   context: AttemptContext,

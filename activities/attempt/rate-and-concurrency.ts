@@ -161,7 +161,6 @@ export class Permit {
 // organization is resumed, the relay signals their workflows in the order of the outbox. No attempt and no retry is
 // used up by waiting.
 
-/** @returns when to try again */
 export async function waitForResumption(
   pool: Pool,
   { deliveryId }: AttemptContext,

@@ -14,7 +14,6 @@ import type { Admitted } from './admission.ts';
 // 15.6; RFC 6585, section 4).
 const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** A point in time, by the wall clock and by the monotonic clock. */
 interface Moment {
   date: Date;
   clockMs: number;

@@ -20,6 +20,7 @@ import {
 } from '../../db/organizations/deletion.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { isGrpcServiceError } from '@temporalio/client';
+import { listWorkflows } from '../../temporal-config/workflows.ts';
 import { organizationIdAttribute } from '../../core/temporal/names.ts';
 
 const TELL_EVERY = 100_000;
@@ -167,13 +168,8 @@ interface Execution {
 
 /** Some of them. Temporal shows what was deleted for a moment longer. */
 async function workflowsOf(client: InstallationClient, organizationId: string): Promise<Execution[]> {
-  const { executions } = await client.connection.withDeadline(Date.now() + DELETION_DEADLINE_MS, () =>
-    client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      query: `${organizationIdAttribute.name} = "${organizationId}" and TaskQueue = "${client.workflowQueue}"`,
-      pageSize: PAGE_SIZE,
-    }),
-  );
+  const query = `${organizationIdAttribute.name} = "${organizationId}"`;
+  const { executions } = await listWorkflows(client, query, PAGE_SIZE);
   return executions.flatMap(({ execution }) => {
     const { workflowId, runId } = execution ?? {};
     return workflowId && runId ? [{ workflowId, runId }] : [];

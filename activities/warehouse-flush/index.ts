@@ -109,7 +109,6 @@ function createRecorder(deps: FlushDeps, warehouse: WarehouseReference, isOver: 
     async begin(batchId: string): Promise<void> {
       if (!(await isDone())) return;
       const done = record(batchId);
-      // It is waited for later.
       done.catch(() => undefined);
       running = { batchId, done };
     },

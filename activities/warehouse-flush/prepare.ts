@@ -141,11 +141,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
 async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
   const paused = rows.filter(({ isPaused }) => isPaused).slice(0, HOLD_STEP);
   if (paused.length === 0) return false;
-  const blocked = paused.map(({ deliveryId, routeId }) => ({
-    ...{ deliveryId, routeId, destinationId },
-    inCircuit: false,
-    hasWorkflow: false,
-  }));
+  const blocked = paused.map((row) => ({ ...row, destinationId, inCircuit: false, hasWorkflow: false }));
   return (await divertBlocked(pool, blocked)).size > 0;
 }
 

@@ -163,7 +163,6 @@ export class OpenConnections {
     return this.#added;
   }
 
-  /** Notes a connection, once. */
   add(socket: Socket): void {
     if (this.#open.has(socket)) return;
     this.#added += 1;

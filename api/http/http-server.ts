@@ -167,7 +167,6 @@ function limitConnections(server: Server, admitting: Admitting): void {
   server.on('connection', (socket: Socket) => admit(socket, socket.remoteAddress ?? ''));
 }
 
-/** Closes a connection whose first request does not come in time. */
 function cutOffSilent(socket: Socket, connections: OpenConnections, ms: number): void {
   const timer = setTimeout(() => {
     if (connections.requestsOn(socket) === 0) socket.destroy();
@@ -270,7 +269,6 @@ class ConnectionLimits {
     return leave !== null;
   }
 
-  /** Whether it is one of the last connections, which serve the management API only. */
   isReserved(socket: Socket): boolean {
     return this.#reserved.has(socket);
   }
@@ -279,7 +277,6 @@ class ConnectionLimits {
     return this.isFull ? null : this.#connections.enter(PROXIES);
   }
 
-  /** @returns null when there is none for this client */
   #take(slots: FairQueue, client: string): Leave | null {
     return slots.heldBy(client) < this.#perClient ? slots.takeNow(client) : null;
   }

@@ -55,7 +55,6 @@ export class RefusedRequests {
     this.#timer ??= setTimeout(() => this.flush(), EVERY_MS).unref();
   }
 
-  /** Writes what was counted until now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -120,7 +120,6 @@ const BY_CODE: Readonly<Record<string, RefusalCause>> = {
   UNAVAILABLE: 'unavailable',
 };
 
-/** @param error what its receipt has ended with */
 export function refusalOf(error: unknown, { cause }: Pick<Received, 'cause'>): Refusal {
   const { status, code = '', message, limit = null } = asApiError(error);
   return { cause: cause ?? BY_CODE[code] ?? 'error', limit, status, message };

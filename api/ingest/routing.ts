@@ -192,7 +192,6 @@ function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReade
   };
 }
 
-/** @param open decrypts what was sealed */
 function tokensOf(row: RoutingRow, open: (sealed: string | null) => string | null): IngestTokens {
   const [previous, until] = [open(row.previousTokenValue), row.previousTokenUntil];
   return {

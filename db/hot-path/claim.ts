@@ -147,13 +147,7 @@ export interface Claim {
 }
 
 export async function claimDeliveries(db: Queryable, claim: Claim): Promise<Claimed> {
-  const { rows } = await db.query<OutboxRow | Stopped>(claimStatement(claim));
-  return upTo(rows, claim.most);
-}
-
-/** The statement of a claim, which tests explain. */
-function claimStatement(claim: Claim): { name: string; text: string; values: unknown[] } {
-  return {
+  const { rows } = await db.query<OutboxRow | Stopped>({
     name: 'claim',
     text: CLAIM,
     values: [
@@ -173,7 +167,8 @@ function claimStatement(claim: Claim): { name: string; text: string; values: unk
       claim.most + claim.maxOrganizations,
       claim.shards,
     ],
-  };
+  });
+  return upTo(rows, claim.most);
 }
 
 function upTo(found: (OutboxRow | Stopped)[], most: number): Claimed {

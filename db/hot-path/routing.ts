@@ -12,7 +12,7 @@ import type { PublicVerificationConfig } from '../../core/verification/config.ts
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import type { SourceHandshake } from '../../core/verification/source-handshake.ts';
 import type { IdempotencyKeyRule } from '../records/entities.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { firstRow, type Queryable } from '../connections/pool.ts';
 import { transformVersion } from '../sql/rules.ts';
 import { LRUCache } from 'lru-cache';
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
@@ -140,12 +140,9 @@ const sizeOf = (rows: readonly PartRow[]): number => rows.reduce((sum, { json })
 
 /** The version of an organization's configuration now; undefined when it was deleted. */
 export async function configVersion(db: Queryable, organizationId: string): Promise<number | undefined> {
-  const { rows } = await db.query<{ version: number }>({
-    name: 'config-version',
-    text: 'select config_version as version from organizations where id = $1',
-    values: [organizationId],
-  });
-  return rows[0]?.version;
+  const text = 'select config_version as version from organizations where id = $1';
+  const row = await firstRow<{ version: number }>(db, { name: 'config-version', text, values: [organizationId] });
+  return row?.version;
 }
 
 export interface Standing {
@@ -169,12 +166,9 @@ export function standingOf({ plan, limits, suspended }: StandingRow): Standing {
 
 /** Null when the organization was deleted. */
 async function loadStanding(db: Queryable, organizationId: string): Promise<Standing | null> {
-  const { rows } = await db.query<StandingRow>({
-    name: 'load-standing',
-    text: 'select plan, limits, suspended_at is not null as suspended from organizations where id = $1',
-    values: [organizationId],
-  });
-  return rows[0] ? standingOf(rows[0]) : null;
+  const text = 'select plan, limits, suspended_at is not null as suspended from organizations where id = $1';
+  const row = await firstRow<StandingRow>(db, { name: 'load-standing', text, values: [organizationId] });
+  return row ? standingOf(row) : null;
 }
 
 export type Standings = (organizationId: string) => Promise<Standing | null>;

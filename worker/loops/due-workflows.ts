@@ -155,7 +155,6 @@ export function announcements(pool: Pool): () => Promise<boolean> {
   };
 }
 
-/** @returns how many were claimed */
 async function startMessages(client: Client, pool: Pool): Promise<number> {
   const { due, claimed } = await claimMessages(pool, MAX_OTHERS);
   const started: DueMessage[] = [];

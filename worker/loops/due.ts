@@ -126,7 +126,6 @@ export async function lookAtDue({ pool, recoverySeconds, onChange, log }: DueWor
       activeAt = performance.now();
       loop.wake();
     },
-    /** Resolves when no round is running. */
     async stop(): Promise<void> {
       isStopped = true;
       await loop.stop();

@@ -78,14 +78,13 @@ export function createExpress(deps: ExpressDeps) {
    */
   async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
     const { deliveryId } = row;
+    const facts = { deliveryId, cause: causeOf(error) };
     const before = remembered.get(deliveryId) ?? 0;
     if (before === 'handed over') {
-      throttled(deps.log).warn(
-        { deliveryId, cause: causeOf(error) },
-        "the workflow continues the delivery; the delivery's outbox entry will be removed",
-      );
+      const line = "the workflow continues the delivery; the delivery's outbox entry will be removed";
+      throttled(deps.log).warn(facts, line);
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
-      throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt will be repeated');
+      throttled(deps.log).warn(facts, 'first attempt will be repeated');
     } else {
       remembered.set(deliveryId, before + 1);
       await afterOwnError(row, policy, error, before + 1);

@@ -140,7 +140,6 @@ export class ClaimCursor {
   /** Those of which a part was not examined since. */
   #open = new Map<string, Start>();
 
-  /** @param mostOrganizations that a claim examines */
   constructor(mostOrganizations: number) {
     this.#mostOrganizations = mostOrganizations;
   }

@@ -126,7 +126,6 @@ export class BackgroundTasks {
   readonly #failed: () => void;
   #error: unknown;
 
-  /** @param failed called when a task fails */
   constructor(failed: () => void = () => {}) {
     this.#failed = failed;
   }

@@ -195,13 +195,7 @@ async function divert(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
     );
     if (oldest !== undefined) await withShortLocks(pool, (db) => electProbe(db, routeId, oldest));
   }
-  const rows = blocked.map((row) => ({
-    deliveryId: row.deliveryId,
-    routeId: row.routeId,
-    destinationId: row.destinationId,
-    inCircuit: inCircuit(row),
-    hasWorkflow: false,
-  }));
+  const rows = blocked.map((row) => ({ ...row, inCircuit: inCircuit(row), hasWorkflow: false }));
   const diverted = await withShortLocks(pool, (db) => divertBlocked(db, rows));
   return blocked.filter(({ deliveryId }) => !diverted.has(deliveryId));
 }

@@ -12,7 +12,6 @@ import { temporalLogger } from './log.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 import type { DataConverter } from '@temporalio/common';
 
-/** @param version of the package */
 export async function connectToTemporal(
   settings: Settings,
   temporal: TemporalConnection,

@@ -115,7 +115,6 @@ export async function startSideWorkers(context: WorkerContext, parts: WorkerPart
   return workers;
 }
 
-/** @param close closes the resources of its activities */
 async function startSideWorker(
   { common }: Pick<WorkerParts, 'common'>,
   taskQueue: string,
