@@ -21,13 +21,7 @@ interface Moment {
 
 export const now = (): Moment => ({ date: new Date(), clockMs: performance.now() });
 
-export interface SentAttempt {
-  sent: SendResult;
-  startedAt: Date;
-  completedAt: Date;
-  /** From its start to its end, ms with fractions. */
-  tookMs: number;
-}
+export type SentAttempt = Awaited<ReturnType<typeof send>>;
 
 /** @throws when nothing was sent: the worker is shutting down, or there is no time left for an answer */
 export async function send(
@@ -35,7 +29,7 @@ export async function send(
   { id, timeoutMs }: DestinationConfig,
   outbound: OutboundRequest & Pick<SendRequest, 'organizationId' | 'lookFor'>,
   { date: startedAt, clockMs }: Moment,
-): Promise<SentAttempt> {
+) {
   const ended = concurrency.sending(id);
   const sent = await sender.send({ ...outbound, poolKey: id, timeoutMs }).catch((error: unknown) => {
     ended('unrelated');

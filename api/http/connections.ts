@@ -15,58 +15,45 @@ export const MAX_HEADERS = 500;
 /** Requests that a client may send ahead on one connection (pipelining). */
 export const MAX_PIPELINED = 32;
 
-export interface HttpLimits {
+export const HTTP_LIMITS = {
   /** From the opening of a connection, or the first byte of a further request, to the end of its headers, ms. */
-  headersMs: number;
+  headersMs: 20_000,
   /** ... to the end of its body. */
-  requestMs: number;
-  /** How long a connection may be idle between two requests, ms. */
-  keepAliveMs: number;
-  /** From the end of the headers to the last byte of the answer in the client's hands, ms. */
-  answerMs: number;
+  requestMs: 60_000,
+  /**
+   * How long a connection may be idle between two requests, ms. Longer than the usual 60 s idle timeout of load
+   * balancers, so that they close idle connections first.
+   */
+  keepAliveMs: 65_000,
+  /**
+   * From the end of the headers to the last byte of the answer in the client's hands, ms. A body may take 60 s, and a
+   * test of a destination 60 s more.
+   */
+  answerMs: 180_000,
   /** How often Node checks the first two timeouts, ms; a late connection is cut at most this much later. */
-  checkEveryMs: number;
+  checkEveryMs: 5000,
   /** How long a client may keep its side open after we ended the connection, ms. */
-  lingerMs: number;
+  lingerMs: 5000,
   /** Requests on one connection before it is closed, so that clients spread over the processes behind a balancer. */
-  maxRequestsPerConnection: number;
-  /** Open connections in total; further ones are closed without an answer. */
-  maxConnections: number;
-  /** Open connections per client address; further ones are answered 503 and closed. */
-  maxConnectionsPerAddress: number;
-  /** Of all connections, the last ones, which serve the management API only. */
-  managementConnections: number;
-  /** On these: to the end of the headers, ms. */
-  managementHeadersMs: number;
-}
-
-type ConnectionCounts = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>;
+  maxRequestsPerConnection: 10_000,
+  /** To the end of the headers on connections that serve the management API only, ms. */
+  managementHeadersMs: 5000,
+};
 
 const MANAGEMENT_PART = 1 / 20;
 
-export function connectionCounts(
-  maxConnections: number,
-  settings: { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: number },
-): ConnectionCounts {
+export function connectionCounts(maxConnections: number, settings: { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: number }) {
   return {
+    /** Open connections in total; further ones are closed without an answer. */
     maxConnections,
+    /** Open connections per client address; further ones are answered 503 and closed. */
     maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
+    /** Of all connections, the last ones, which serve the management API only. */
     managementConnections: Math.floor(maxConnections * MANAGEMENT_PART),
   };
 }
 
-export const HTTP_LIMITS: Omit<HttpLimits, keyof ConnectionCounts> = {
-  headersMs: 20_000,
-  requestMs: 60_000,
-  // Longer than the usual 60 s idle timeout of load balancers, so that they close idle connections first.
-  keepAliveMs: 65_000,
-  // A body may take 60 s, and a test of a destination 60 s more.
-  answerMs: 180_000,
-  checkEveryMs: 5000,
-  lingerMs: 5000,
-  maxRequestsPerConnection: 10_000,
-  managementHeadersMs: 5000,
-};
+export type HttpLimits = typeof HTTP_LIMITS & ReturnType<typeof connectionCounts>;
 
 // Answers requests that never reach the app (invalid HTTP, too many connections), in the shape of every other error.
 

@@ -14,19 +14,13 @@ import { isIngestAddress, readBelow } from '../../core/ingest/ingest-token.ts';
 import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
 import { asApiError } from '../request/errors.ts';
 
-export interface ReceivedParts {
-  organizationSlug: string;
-  sourceSlug: string;
-  below: string;
-  method: string;
-  /** As in the address, without the question mark. */
-  queryText: string;
+export interface ReceivedParts extends Pick<Received, Kept> {
   headers: HeaderBytes;
   rawHeaders: readonly string[];
-  clientAddress: string;
-  receivedAt: Date;
   body?: Buffer;
 }
+
+type Kept = 'organizationSlug' | 'sourceSlug' | 'below' | 'method' | 'queryText' | 'clientAddress' | 'receivedAt';
 
 const NOT_YET = Buffer.alloc(0);
 
@@ -40,6 +34,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
   readonly sourceSlug: string;
   readonly below: string;
   readonly method: string;
+  /** As in the address, without the question mark. */
   readonly queryText: string;
   readonly headerBytes: HeaderBytes;
   readonly #rawHeaders: readonly string[];

@@ -7,8 +7,6 @@ import type { Gate } from '../../core/filters/schema-and-filter.ts';
 import type { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
 import { confirmsSubscriptions, openCredentials } from '../../core/verification/config.ts';
-import type { Handshake } from '../../core/verification/handshakes.ts';
-import type { Credentials } from '../../core/verification/index.ts';
 import { handshakesOf } from '../../core/verification/source-handshake.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -17,7 +15,6 @@ import {
   loadRouting,
   type RouteRow,
   type RoutingRow,
-  type Standing,
   standingOf,
 } from '../../db/hot-path/routing.ts';
 import type { Sender } from '../../providers/provider.ts';
@@ -25,34 +22,9 @@ import { unavailable } from './answer.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
-export interface RoutedRoute
-  extends Pick<RouteRow, 'id' | 'version' | 'transformVersion' | 'priority' | 'ordering' | 'destinations'> {
-  /**
-   * Its schema, filter and ordering key; null when it has none and accepts every event, so that the check is free.
-   */
-  gate: Gate<SchemaText, FilterText> | null;
-}
-
-type OfRow = 'organizationId' | 'configVersion' | 'sourceId' | 'enabled' | 'idempotencyKey' | 'concealed' | 'answer';
-
 /** A source with its enabled routes, in the order in which they run. */
-export interface SourceRouting extends Pick<RoutingRow, OfRow> {
-  standing: Standing;
-  /**
-   * Who sends to it, and how that is verified; null: this release does not know its provider, and refuses everything.
-   */
-  sender: Sender | null;
-  credentials: Credentials;
-  /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
-  previous: { credentials: Credentials; untilMs: number } | null;
-  /** Requests that are answered and are no webhooks: those of its sender, and those of its owner. */
-  handshakes: readonly Handshake[];
-  confirmsSubscriptions: boolean;
-  tokens: IngestTokens;
-  allowsPaths: boolean;
-  routes: RoutedRoute[];
-  isGated: boolean;
-}
+export type SourceRouting = ReturnType<typeof toRouting>;
+export type RoutedRoute = SourceRouting['routes'][number];
 
 // Of the JSON of routes, schemas and filters.
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -76,8 +48,8 @@ export interface SourceReader {
   secretBox: SecretBox;
   /** Null: this release does not know its provider. */
   senderOf: (source: Pick<RoutingRow, 'provider' | 'verification'>) => Sender | null;
-  /** @returns null for a route without a schema, a filter and an ordering key */
-  gateOf: (route: Pick<RouteRow, 'schema' | 'filter' | 'ordering'>) => RoutedRoute['gate'];
+  /** @returns null for a route without a schema, a filter and an ordering key: it accepts every event at no cost */
+  gateOf: (route: Pick<RouteRow, 'schema' | 'filter' | 'ordering'>) => Gate<SchemaText, FilterText> | null;
 }
 
 /**
@@ -161,7 +133,7 @@ export function createRoutingCache(pool: Pool, reader: SourceReader, maxBytes: n
 
 export const tooManyLookups = () => unavailable('Too many source lookups are in progress');
 
-function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReader): SourceRouting {
+function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReader) {
   const routes = row.routes.map(({ schema, filter, ...route }) => {
     const { ordering } = route;
     return { ...route, gate: gateOf({ schema, filter, ordering }) };
@@ -176,10 +148,13 @@ function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReade
     standing: standingOf(row.standing),
     sourceId: row.sourceId,
     enabled: row.enabled,
+    /** Null: this release does not know its provider, and refuses everything. */
     sender,
     credentials: credentials(row.secret),
+    /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
     previous:
       previousSecret !== null && untilMs !== null ? { credentials: credentials(previousSecret), untilMs } : null,
+    /** Requests that are answered and are no webhooks: those of its sender, and those of its owner. */
     handshakes: [...(sender?.handshakes ?? []), ...handshakesOf(row.handshake, open(row.handshakeToken))],
     confirmsSubscriptions: confirmsSubscriptions(row.verification),
     idempotencyKey: row.idempotencyKey,

@@ -25,13 +25,6 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freeSlot' | 'backgrou
   hears: () => boolean;
 }
 
-export interface RelayFigures {
-  inFlight: number;
-  free: number;
-  /** Since its last claim, ms; undefined before the first. */
-  claimedMsAgo: number | undefined;
-}
-
 export type Relay = ReturnType<typeof startRelay>;
 
 export function startRelay(deps: RelayDeps) {
@@ -94,9 +87,10 @@ export function startRelay(deps: RelayDeps) {
       if (inFlight.delete(deliveryId) && (wasAwaited || isOrdered)) wake();
     },
     slotTaken: pacing.slotTaken,
-    state: (): RelayFigures => ({
+    state: () => ({
       inFlight: inFlight.size,
       free: inFlight.free,
+      /** Since its last claim, ms; undefined before the first. */
       claimedMsAgo: claims.claimedAt === undefined ? undefined : performance.now() - claims.claimedAt,
     }),
     async stop(): Promise<void> {

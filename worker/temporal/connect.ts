@@ -6,11 +6,10 @@ import type { Log } from '../../core/process/log.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { nativeOptions, type TemporalConnection } from '../../temporal-config/connection.ts';
 import { type CodecKey, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
-import { type Release, releaseOf, versioned } from './release.ts';
+import { releaseOf, versioned } from './release.ts';
 import { keepApiKey, watchAttributes } from './upkeep.ts';
 import { temporalLogger } from './log.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
-import type { DataConverter } from '@temporalio/common';
 
 export async function connectToTemporal(
   settings: Settings,
@@ -31,7 +30,7 @@ export async function connectToTemporal(
   const startsEagerly = release === null;
   const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes, startsEagerly });
   const taskQueue = client.workflowQueue;
-  const common: WorkerDeps = { connection, namespace, dataConverter, taskQueue, release, settings, log };
+  const common = { connection, namespace, dataConverter, taskQueue, release, settings, log };
   const stopWatching = () => Promise.all([attributes.stop(), apiKey?.stop()]);
   return { client, workflowBundle, attributes, stopWatching, common };
 }
@@ -42,22 +41,9 @@ const FORCE_AFTER_MS = 2000;
 // all attempts of this worker count as lost, and they are made again.
 const LONGEST_BETWEEN_BEATS_MS = 2000;
 
-export interface WorkerDeps {
-  connection: NativeConnection;
-  namespace: string;
-  dataConverter: DataConverter;
-  taskQueue: string;
-  /** Null: workers are not versioned. */
-  release: Release | null;
-  settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS'>;
-  log: Log;
-}
-
-export interface RunningWorker {
-  ended: Promise<void>;
-  isPolling(): boolean;
-  stop(): Promise<void>;
-}
+/** What all Temporal workers of a process have. */
+export type WorkerDeps = Awaited<ReturnType<typeof connectToTemporal>>['common'];
+export type RunningWorker = ReturnType<typeof run>;
 
 export async function createWorker(deps: WorkerDeps, options: WorkerOptions): Promise<Worker> {
   const graceMs = deps.settings.HOOKYARD_SHUTDOWN_SECONDS * 1000;
@@ -73,15 +59,15 @@ export async function createWorker(deps: WorkerDeps, options: WorkerOptions): Pr
   });
 }
 
-export function run(worker: Worker): RunningWorker {
+export function run(worker: Worker) {
   const ended = worker.run();
   return {
     ended,
-    isPolling() {
+    isPolling(): boolean {
       const { workflowPollerState, activityPollerState } = worker.getStatus();
       return workflowPollerState === 'POLLING' && activityPollerState === 'POLLING';
     },
-    async stop() {
+    async stop(): Promise<void> {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       // A forced end rejects; another worker repeats the interrupted activities.
       await ended.catch(() => undefined);

@@ -7,10 +7,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NativeConnection, WorkerDeploymentOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Settings } from '../../core/config/config.ts';
-import { type Log, throttled } from '../../core/process/log.ts';
+import { throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
 import { TASK_QUEUE, taskQueuesOf } from '../../core/temporal/names.ts';
+import type { WorkerDeps } from './connect.ts';
 
 const SOON: Pause = { ms: 1000 };
 const SETTLED: Pause = { ms: 10_000 };
@@ -63,16 +64,10 @@ export function versioned(release: Release | null): { workerDeploymentOptions?: 
   };
 }
 
-interface KeepReleaseDeps {
-  connection: NativeConnection;
-  namespace: string;
+interface KeepReleaseDeps extends WorkerDeps {
   prefix: string;
-  taskQueue: string;
-  /** Null: the workers of this process are not versioned. */
-  release: Release | null;
   /** After so long without a request for workflows the current release has no workers left, ms. */
   silentAfterMs: number;
-  log: Log;
 }
 
 export type KeptRelease = ReturnType<typeof keepRelease>;
