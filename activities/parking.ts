@@ -170,7 +170,6 @@ export async function startParking(
       } else refused += 1;
       return admitted;
     },
-    /** Resolves when no count is running. */
     async stop(): Promise<void> {
       clearInterval(timer);
       await counting;

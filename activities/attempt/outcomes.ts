@@ -133,7 +133,6 @@ export const DESTINATION_DISABLED = {
   reason: openError(ownWords`The destination is disabled`),
 } as const satisfies Ending;
 
-/** Ends a delivery that can never be sent. */
 export async function endWithoutAttempt(
   deps: AttemptDeps,
   context: AttemptContext,

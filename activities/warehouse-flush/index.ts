@@ -39,7 +39,6 @@ const TURN_MS = 4000;
 
 const MORE = { state: 'more' } as const;
 
-/** @throws when our own side is away; then it is repeated */
 async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
   const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
   const isOver = () => performance.now() > until || cancelled.aborted;

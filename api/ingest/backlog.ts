@@ -116,7 +116,6 @@ export class Backlog {
     return organizations.length + destinations.length > 0 ? 'partly_full' : 'open';
   }
 
-  /** Resolves when no query is running. */
   async close(): Promise<void> {
     await this.#loop?.stop();
   }

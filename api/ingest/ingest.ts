@@ -129,8 +129,7 @@ export function createIngest(deps: IngestDeps) {
     const { memory, client }: ApiState = ctx.state;
     const room = memory.forWebhook(client.client, known ? received.organizationSlug : NO_ORGANIZATION);
     ctx.state.room = room;
-    const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes };
-    received.body = await readBody(ctx.req, limits, room);
+    received.body = await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, room);
     await othersFirst(received.size);
     const accepting = () => accept({ ...deps, routing, writer }, received);
     return tracing ? endingSpan(received, accepting) : accepting();
@@ -269,14 +268,13 @@ async function requireOpenSource(routing: RoutingCache, received: Received): Pro
   if (closed !== null) throw closed;
 }
 
-interface BodyLimits {
-  /** Of every organization, in bytes. */
-  ofService: number;
-  payloadBytes: number;
-}
-
-async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyRoom): Promise<Buffer> {
-  const { ofService, payloadBytes } = limits;
+/** @param ofService the limit of every organization, in bytes */
+async function readBody(
+  request: IncomingMessage,
+  ofService: number,
+  payloadBytes: number,
+  room: BodyRoom,
+): Promise<Buffer> {
   try {
     return await receiveBody(request, Math.min(ofService, payloadBytes), room);
   } catch (error) {

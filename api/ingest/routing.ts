@@ -10,13 +10,7 @@ import { confirmsSubscriptions, openCredentials } from '../../core/verification/
 import { handshakesOf } from '../../core/verification/source-handshake.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import {
-  configVersion,
-  loadRouting,
-  type RouteRow,
-  type RoutingRow,
-  standingOf,
-} from '../../db/hot-path/routing.ts';
+import { configVersion, loadRouting, type RouteRow, type RoutingRow, standingOf } from '../../db/hot-path/routing.ts';
 import type { Sender } from '../../providers/provider.ts';
 import { unavailable } from './answer.ts';
 

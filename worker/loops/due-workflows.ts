@@ -79,7 +79,6 @@ export function dueCircuits({ client, pool }: DueWorkflowDeps): DuePart {
   };
 }
 
-/** Signals the workflow of a circuit, or of a paused destination, starting it when it does not run. */
 async function wakeCircuit(client: Client, { routeId, organizationId, name }: DueCircuit): Promise<void> {
   const isRoute = isId('rte', routeId);
   const summary = isRoute
@@ -109,7 +108,6 @@ export function dueFlushes({ client, pool }: DueWorkflowDeps, retryMs: number): 
   };
 }
 
-/** Starts the workflow of a destination unless it runs, and signals it when something has changed. */
 async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promise<void> {
   const { organizationId, destinationId, destinationName, hasNews } = due;
   const summary = summaryLine(`Files for ${destinationName ?? 'a deleted destination'}`);

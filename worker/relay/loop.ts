@@ -73,7 +73,6 @@ export class RelayLoop {
     this.#loop.wake();
   }
 
-  /** Claims nothing any more. */
   async stop(): Promise<void> {
     this.#become('draining');
     await this.#loop.stop();

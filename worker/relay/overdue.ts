@@ -6,12 +6,7 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { resumePoints } from '../../db/delivery/reconciliation.ts';
 import { type OutboxRow, type Resume, removeQueued, stillQueued } from '../../db/hot-path/claim.ts';
-import {
-  type DeliveryRepair,
-  lookAfterQueued,
-  type RepairDeps,
-  repairOverdue,
-} from '../../temporal-config/open-deliveries.ts';
+import { lookAfterQueued, type RepairDeps, repairOverdue } from '../../temporal-config/open-deliveries.ts';
 import { isRefusal, signalWorkflow } from '../../temporal-config/workflows.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -81,7 +76,7 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
 async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | null): Promise<boolean> {
   if (resume !== 'waiting') return lookAfterQueued(deps, row);
   // One that has begun to wait for its turn since then is claimed again, and signalled at its turn.
-  return row.resume === 'waiting' && signalTurnAgain(deps, row);
+  return row.resume === 'waiting' && signalTurn(deps, row, true);
 }
 
 /**
@@ -89,45 +84,22 @@ async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | nul
  * (activities/attempt/rate-and-concurrency.ts), among the retries of its organization
  * (activities/attempt/retry-slots.ts), or until that is resumed. A delivery without a workflow is repaired and claimed
  * again.
- * @returns whether to check the delivery again if no result comes
+ * @param isRepeated no result has come: the workflow may be late, or wait for something else after the database was
+ * restored from a backup
+ * @returns whether to check the delivery again if no result comes. One whose signal Temporal refuses keeps its slot for
+ * a while; others are still signalled
  * @throws when Temporal or the database is unreachable
  */
-export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
-  return unlessRefused(deps, row, async () => {
-    if (await signalWorkflow(deps.client, row.deliveryId, 'release')) return true;
-    await repair(deps, row);
-    return false;
-  });
-}
-
-/**
- * Signals again when no result has come: the workflow may be late, or wait for something else after the database was
- * restored from a backup. @returns and @throws as the first signal
- */
-function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
-  return unlessRefused(deps, row, async () => {
-    const repaired = await repair(deps, row);
-    return repaired === 'workflows signalled' || repaired === 'at work';
-  });
-}
-
-async function repair(deps: RepairDeps, row: OutboxRow): Promise<DeliveryRepair | 'at work' | null> {
-  const repaired = await repairOverdue(deps, row);
-  if (repaired === null) await removeQueued(deps.pool, row);
-  return repaired;
-}
-
-/** A delivery whose signal Temporal refuses keeps its slot for a while; others are still signalled. */
-async function unlessRefused(
-  { log }: RepairDeps,
-  { deliveryId }: OutboxRow,
-  signal: () => Promise<boolean>,
-): Promise<boolean> {
+export async function signalTurn(deps: RepairDeps, row: OutboxRow, isRepeated: boolean = false): Promise<boolean> {
+  const { deliveryId } = row;
   try {
-    return await signal();
+    if (!isRepeated && (await signalWorkflow(deps.client, deliveryId, 'release'))) return true;
+    const repaired = await repairOverdue(deps, row);
+    if (repaired === null) await removeQueued(deps.pool, row);
+    return isRepeated && (repaired === 'workflows signalled' || repaired === 'at work');
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow to continue');
+    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow to continue');
     return true;
   }
 }

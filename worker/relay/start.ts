@@ -110,7 +110,6 @@ export class Starts {
     return this.#express.isRunning(deliveryId) || this.#starting.has(deliveryId);
   }
 
-  /** Resolves when no attempt is running, or on timeout. */
   drain(): Promise<void> {
     return this.#express.drain();
   }
