@@ -85,12 +85,7 @@ export function createThreads({
       return await run({
         organizationId,
         kind: 'schema',
-        task: () => ({
-          kind: 'schema',
-          schema: text,
-          body: content && copyOf(content.body),
-          contentType: content?.contentType,
-        }),
+        task: () => ({ schema: text, body: content && copyOf(content.body), contentType: content?.contentType }),
       });
     } catch (error) {
       if (!(error instanceof WorkEndedError)) throw error;
@@ -110,7 +105,7 @@ export function createThreads({
         kind: 'transform',
         key: transform.key,
         budget,
-        task: () => ({ kind: 'transform', transform, event: event && { ...event, body: copyOf(event.body) } }),
+        task: () => ({ transform, event: event && { ...event, body: copyOf(event.body) } }),
       });
     } catch (error) {
       if (!(error instanceof WorkEndedError)) throw error;
@@ -130,7 +125,7 @@ export function createThreads({
           key,
           task(isKnown) {
             const set = isKnown && !isForgotten ? null : gates();
-            return { kind: 'gates', key, gates: set, request, body: copyOf(body), keyPath, last: turn >= MAX_TURNS };
+            return { key, gates: set, request, body: copyOf(body), keyPath, last: turn >= MAX_TURNS };
           },
         });
         if (result.kind === 'done') return result;
@@ -140,7 +135,7 @@ export function createThreads({
     /** Tries conditions on a sample. @throws WorkEndedError */
     tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult> {
       const text = JSON.stringify(trial);
-      return run({ organizationId, kind: 'filter', task: () => ({ kind: 'filter', trial: text }) });
+      return run({ organizationId, kind: 'filter', task: () => ({ trial: text }) });
     },
     /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. */
     async schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null> {
@@ -157,7 +152,7 @@ export function createThreads({
         return await run({
           organizationId,
           kind: 'validate',
-          task: () => ({ kind: 'validate', schemas: text, body: copyOf(body), contentType }),
+          task: () => ({ schemas: text, body: copyOf(body), contentType }),
         });
       } catch (error) {
         if (!(error instanceof WorkEndedError)) throw error;
@@ -185,7 +180,7 @@ export function createThreads({
     },
     /** Encodes rows of a Parquet file; their bytes are handed over. @throws WorkEndedError */
     rowGroup: (organizationId: string, group: RowGroup): Promise<EncodedRowGroup> =>
-      run({ organizationId, kind: 'rowGroup', task: () => ({ kind: 'rowGroup', ...group }) }),
+      run({ organizationId, kind: 'rowGroup', task: () => group }),
     /**
      * Compiles the code of a transform without running it on an event.
      * @returns what is wrong with it, or null
@@ -232,7 +227,7 @@ async function rowsOf(
         // A text needs no memory of its own.
         const own = (body: string | Buffer) => (typeof body === 'string' ? body : copyOf(body));
         const copies = events.map(({ body, ...event }) => ({ ...event, body: own(body) }));
-        return { kind: 'rows', fieldMapping, payloadColumn, fileFormat, events: copies };
+        return { fieldMapping, payloadColumn, fileFormat, events: copies };
       },
     });
   } catch (error) {

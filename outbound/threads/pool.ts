@@ -9,7 +9,7 @@ import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { type DescribedError, named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { LIMITS } from '../transforms/language.ts';
 import { NoThreadError, NoTurnError, WAIT_DEADLINE_MS } from './errors.ts';
-import { buffersIn, type ResultOf, type Task, type TaskKind } from './tasks.ts';
+import { buffersIn, type ResultOf, type TaskKind, type TaskOf } from './tasks.ts';
 
 // What a thread needs to start, or to load a library, on a busy machine.
 const START_DEADLINE_MS = 20_000;
@@ -50,7 +50,7 @@ export interface Work<Kind extends TaskKind> {
    * The task, made when its turn has come; its bytes are handed over.
    * @param isKnown whether the thread should have what `key` names
    */
-  task(isKnown: boolean): Extract<Task, { kind: Kind }>;
+  task(isKnown: boolean): TaskOf<Kind>;
 }
 
 /** Times are processor time in ms: what the thread had used when the work began, then what the work took. */
@@ -160,7 +160,7 @@ export class ThreadPool {
       slot.running = { deadline: deadlineOf(work), resolve, reject, started: false };
       slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
       slot.worker.ref();
-      slot.worker.postMessage(task, buffersIn(task));
+      slot.worker.postMessage({ kind: work.kind, task }, buffersIn(task));
     });
   }
 

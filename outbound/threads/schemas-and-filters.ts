@@ -18,13 +18,13 @@ import {
 import { parseExact } from '../../core/text/exact-json.ts';
 import type {
   FilterResult,
-  FilterTask,
   FilterTrial,
   GateSet,
   GatesResult,
   GatesTask,
   SchemaTask,
   SchemaTrial,
+  TaskOf,
   ValidateTask,
 } from './tasks.ts';
 
@@ -96,7 +96,7 @@ function hashOf(text: string | undefined): Uint8Array | null {
   return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
-export function tryFilter({ trial }: FilterTask): FilterResult {
+export function tryFilter({ trial }: TaskOf<'filter'>): FilterResult {
   const given = parseExact(trial) as FilterTrial;
   const budget = new TimedBudget(EVENT_MS);
   const request = sampleOf(given);

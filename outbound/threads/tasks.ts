@@ -9,7 +9,6 @@ import type { TransformCode, TransformEvent, TransformResult } from '../transfor
 import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
 
 export interface GatesTask {
-  kind: 'gates';
   /** Names the gates in the cache of a thread: source and version of the configuration. */
   key: string;
   /** The gates as JSON of `GateSet`; null when the thread should have them. */
@@ -35,11 +34,6 @@ export type GatesResult =
   | { kind: 'more' }
   | { kind: 'done'; passages: Passage[]; keyHash: Uint8Array | null };
 
-export interface FilterTask {
-  kind: 'filter';
-  trial: string;
-}
-
 export interface FilterTrial {
   conditions: StoredFilter['conditions'];
   logic: StoredFilter['logic'];
@@ -54,7 +48,6 @@ export type FilterResult = { ok: true; matches: boolean; met: boolean[] } | { ok
 
 /** One payload and schemas; errors of each, in their order. */
 export interface ValidateTask {
-  kind: 'validate';
   schemas: string;
   body: Uint8Array;
   contentType: string | undefined;
@@ -62,7 +55,6 @@ export interface ValidateTask {
 
 /** A schema that is not stored, perhaps with a payload: compiled for it alone, and kept nowhere. */
 export interface SchemaTask {
-  kind: 'schema';
   schema: string;
   body: Uint8Array | null;
   contentType: string | undefined;
@@ -79,17 +71,11 @@ export interface RowsForm {
 }
 
 export interface RowsTask extends RowsForm {
-  kind: 'rows';
   events: RowEvent[];
-}
-
-export interface RowGroupTask extends RowGroup {
-  kind: 'rowGroup';
 }
 
 /** Without an event the code is only checked. */
 export interface TransformTask {
-  kind: 'transform';
   transform: TransformCode;
   event: TransformEvent | null;
 }
@@ -111,19 +97,20 @@ export interface MadeRows extends FileRows {
   isNextTooLarge: boolean;
 }
 
-export interface Results {
-  gates: GatesResult;
-  filter: FilterResult;
-  schema: SchemaTrial;
-  validate: SchemaError[][];
-  rows: MadeRows;
-  rowGroup: EncodedRowGroup;
-  transform: TransformResult;
+/** What each kind takes and gives. */
+interface Kinds {
+  gates: [task: GatesTask, result: GatesResult];
+  /** `trial`: JSON of `FilterTrial`. */
+  filter: [task: { trial: string }, result: FilterResult];
+  schema: [task: SchemaTask, result: SchemaTrial];
+  validate: [task: ValidateTask, result: SchemaError[][]];
+  rows: [task: RowsTask, result: MadeRows];
+  rowGroup: [task: RowGroup, result: EncodedRowGroup];
+  transform: [task: TransformTask, result: TransformResult];
 }
-
-export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | RowsTask | RowGroupTask | TransformTask;
-export type TaskKind = Task['kind'];
-export type ResultOf<Kind extends TaskKind> = Results[Kind];
+export type TaskKind = keyof Kinds;
+export type TaskOf<Kind extends TaskKind> = Kinds[Kind][0];
+export type ResultOf<Kind extends TaskKind> = Kinds[Kind][1];
 
 /** What need not be copied where a task or a result crosses the border. Nobody reads it there any more. */
 export function buffersIn(value: unknown): ArrayBuffer[] {
