@@ -26,7 +26,13 @@ import { noteSeen } from '../../db/warehouse/flushes.ts';
 import { halveBatch } from '../../db/warehouse/freeze.ts';
 import { batchContent, type BatchMember, openMembers } from '../../db/warehouse/members.ts';
 import type { StoredEvent } from '../../outbound/threads/index.ts';
-import { NotStoredError, ObjectWriter, type OpenFile, openFile } from '../../outbound/warehouses/files.ts';
+import {
+  NotStoredError,
+  type ObjectWriter,
+  type OpenFile,
+  openFile,
+  openObject,
+} from '../../outbound/warehouses/files.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './prepare.ts';
@@ -53,7 +59,7 @@ export async function uploadBatch(deps: FlushDeps, reference: BatchReference): P
 async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableDestination): Promise<UploadOutcome> {
   const { key, fileFormat, compression } = batch;
   const object = { key, contentType: contentTypeOf(fileFormat, compression), timeoutMs: REQUEST_MS };
-  const writer = new ObjectWriter(deps.warehouses, target, object);
+  const writer = openObject(deps.warehouses, target, object);
   let file: WrittenFile | null;
   try {
     file = await writeFile(deps, batch, writer);

@@ -67,20 +67,14 @@ function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig)
   return { member: 'audience', message };
 }
 
-const jwtScheme = (config: JwtConfig): Scheme => {
-  const { header, algorithm, jwksUrl, issuer, audience, claims, bodyHashClaim } = config;
-  return {
-    kind: 'jwt',
-    header,
-    algorithm,
-    toleranceSeconds: config.toleranceSeconds,
-    keys: jwksUrl === undefined ? 'secret' : { jwks: jwksUrl },
-    ...(issuer !== undefined && { issuers: [issuer] }),
-    ...(audience !== undefined && { audience: { is: audience } }),
-    ...(claims !== undefined && { claims }),
-    ...(bodyHashClaim !== undefined && { bodyHash: bodyHashClaim }),
-  };
-};
+const jwtScheme = ({ jwksUrl, issuer, audience, bodyHashClaim, ...config }: JwtConfig): Scheme => ({
+  kind: 'jwt',
+  ...config,
+  keys: jwksUrl === undefined ? 'secret' : { jwks: jwksUrl },
+  issuers: issuer === undefined ? undefined : [issuer],
+  audience: audience === undefined ? undefined : { is: audience },
+  bodyHash: bodyHashClaim,
+});
 
 const headerToken = z.object({
   type: z.literal('header_token'),

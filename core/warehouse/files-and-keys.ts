@@ -37,47 +37,38 @@ const FRAMES: Readonly<Record<TextFormat, { begin: Buffer; between: Buffer; end:
   json: { begin: Buffer.from('[\n'), between: Buffer.from(BETWEEN_ROWS.json), end: Buffer.from('\n]\n') },
 };
 
-/** Writes a file some rows at a time, so that neither its events nor its bytes need be in memory at the same time. */
-export class TextFile {
-  readonly #frame: (typeof FRAMES)[TextFormat];
-  readonly #limit: number;
-  readonly #sink: FileSink;
-  readonly #conversions = new Conversions();
-  #bytes = 0;
-  #count = 0;
+/**
+ * Writes a file some rows at a time, so that neither its events nor its bytes need be in memory at the same time.
+ * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
+ * @param limit of its bytes
+ */
+export function openTextFile(fileFormat: TextFormat, limit: number, sink: FileSink) {
+  const { begin, between, end } = FRAMES[fileFormat];
+  const conversions = new Conversions();
+  let [written, count] = [0, 0];
 
-  /**
-   * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
-   * @param limit of its bytes
-   */
-  constructor(fileFormat: TextFormat, limit: number, sink: FileSink) {
-    this.#frame = FRAMES[fileFormat];
-    this.#limit = limit;
-    this.#sink = sink;
+  async function write(bytes: Uint8Array): Promise<void> {
+    written += bytes.length;
+    await sink.write(bytes);
   }
 
-  /** Rows stand in the order in which they are added. @throws FileTooLargeError */
-  async add({ bytes, rows, conversions }: FileRows): Promise<void> {
-    if (rows === 0) return;
-    const { begin, between, end } = this.#frame;
-    const before = this.#count === 0 ? begin : between;
-    if (this.#bytes + before.length + bytes.length + end.length > this.#limit) throw new FileTooLargeError(this.#limit);
-    await this.#write(before);
-    await this.#write(bytes);
-    this.#count += rows;
-    for (const each of conversions) this.#conversions.add(each);
-  }
-
-  async finish(): Promise<FileContent> {
-    if (this.#count === 0) await this.#write(this.#frame.begin);
-    if (this.#count > 0 || this.#frame.begin.length > 0) await this.#write(this.#frame.end);
-    return { count: this.#count, conversions: this.#conversions.list };
-  }
-
-  async #write(bytes: Uint8Array): Promise<void> {
-    this.#bytes += bytes.length;
-    await this.#sink.write(bytes);
-  }
+  return {
+    /** Rows stand in the order in which they are added. @throws FileTooLargeError */
+    async add(some: FileRows): Promise<void> {
+      if (some.rows === 0) return;
+      const before = count === 0 ? begin : between;
+      if (written + before.length + some.bytes.length + end.length > limit) throw new FileTooLargeError(limit);
+      await write(before);
+      await write(some.bytes);
+      count += some.rows;
+      for (const each of some.conversions) conversions.add(each);
+    },
+    async finish(): Promise<FileContent> {
+      if (count === 0) await write(begin);
+      if (count > 0 || begin.length > 0) await write(end);
+      return { count, conversions: conversions.list };
+    },
+  };
 }
 
 // Where a batch lies in the object store: `<prefix>/<partition>/<time>-<batch id>.<ending>`.

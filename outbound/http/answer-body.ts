@@ -12,67 +12,56 @@ export interface AnswerBody {
   contains: boolean;
 }
 
-export class AnswerReader {
-  readonly #keptBytes: number;
-  readonly #kept: GrowingBytes;
-  readonly #search: TextSearch | null;
-  #read = 0;
-
-  constructor(keptBytes: number, lookFor: string | undefined) {
-    this.#keptBytes = keptBytes;
-    this.#kept = new GrowingBytes(keptBytes);
-    this.#search = lookFor === undefined ? null : new TextSearch(lookFor);
-  }
-
-  /** @returns false: no more is to be read */
-  add(piece: Buffer): boolean {
-    this.#kept.add(piece);
-    this.#search?.add(piece.subarray(0, Math.max(0, READ_BYTES - this.#read)));
-    this.#read += piece.length;
-    return this.#read <= READ_BYTES;
-  }
-
-  end(): AnswerBody {
-    const truncated = this.#read > this.#keptBytes;
-    const { bytes } = this.#kept;
-    // Cut bytes may end inside a character: without that half.
-    const text = truncated ? new TextDecoder().decode(bytes, { stream: true }) : bytes.toString('utf8');
-    return { bodyText: text.replaceAll('\0', '\ufffd'), truncated, contains: this.#search?.end() ?? false };
-  }
+/** @param keptBytes how much is kept as text */
+export function createAnswerReader(keptBytes: number, lookFor: string | undefined) {
+  const kept = new GrowingBytes(keptBytes);
+  const search = lookFor === undefined ? null : createSearch(lookFor);
+  let read = 0;
+  return {
+    /** @returns false: no more is to be read */
+    add(piece: Buffer): boolean {
+      kept.add(piece);
+      search?.add(piece.subarray(0, Math.max(0, READ_BYTES - read)));
+      read += piece.length;
+      return read <= READ_BYTES;
+    },
+    end(): AnswerBody {
+      const truncated = read > keptBytes;
+      const { bytes } = kept;
+      // Cut bytes may end inside a character: without that half.
+      const text = truncated ? new TextDecoder().decode(bytes, { stream: true }) : bytes.toString('utf8');
+      return { bodyText: text.replaceAll('\0', '\ufffd'), truncated, contains: search?.end() ?? false };
+    },
+  };
 }
 
 /** Looks for a text in pieces, of which it keeps as much as the text may begin in. */
-class TextSearch {
-  readonly #text: Buffer;
-  readonly #limit: number;
-  #window: GrowingBytes;
-  #found = false;
+function createSearch(lookFor: string) {
+  const text = Buffer.from(lookFor);
+  const limit = text.length + PART_BYTES;
+  let window = new GrowingBytes(limit);
+  let isFound = false;
 
-  constructor(text: string) {
-    this.#text = Buffer.from(text);
-    this.#limit = this.#text.length + PART_BYTES;
-    this.#window = new GrowingBytes(this.#limit);
+  function look(): void {
+    const { bytes } = window;
+    isFound ||= bytes.includes(text);
+    window = new GrowingBytes(limit);
+    window.add(bytes.subarray(Math.max(0, bytes.length - text.length + 1)));
   }
 
-  add(piece: Buffer): void {
-    for (let at = 0; at < piece.length && !this.#found; at += PART_BYTES) {
-      const part = piece.subarray(at, at + PART_BYTES);
-      if (this.#window.bytes.length + part.length > this.#limit) this.#look();
-      this.#window.add(part);
-    }
-  }
-
-  end(): boolean {
-    this.#look();
-    return this.#found;
-  }
-
-  #look(): void {
-    const { bytes } = this.#window;
-    this.#found ||= bytes.includes(this.#text);
-    this.#window = new GrowingBytes(this.#limit);
-    this.#window.add(bytes.subarray(Math.max(0, bytes.length - this.#text.length + 1)));
-  }
+  return {
+    add(piece: Buffer): void {
+      for (let at = 0; at < piece.length && !isFound; at += PART_BYTES) {
+        const part = piece.subarray(at, at + PART_BYTES);
+        if (window.bytes.length + part.length > limit) look();
+        window.add(part);
+      }
+    },
+    end(): boolean {
+      look();
+      return isFound;
+    },
+  };
 }
 
 // The beginning of what somebody else sends, in one buffer. Pieces are copied: each one that was kept would be an

@@ -2,7 +2,7 @@
 // option does not end a request that still waits for its connection.
 import type { Dispatcher, Pool } from 'undici';
 import { valueText } from '../../core/http/header-text.ts';
-import { AnswerReader } from './answer-body.ts';
+import { createAnswerReader } from './answer-body.ts';
 import { RequestWatch, type WatchedHandler } from './pools.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { describeError, OwnSendError } from './send-errors.ts';
@@ -24,7 +24,7 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
     let controller: Dispatcher.DispatchController | undefined;
     let statusCode = 0;
     let headers: Record<string, string> = {};
-    const answer = new AnswerReader(request.keptBytes ?? KEPT_BYTES, request.lookFor);
+    const answer = createAnswerReader(request.keptBytes ?? KEPT_BYTES, request.lookFor);
     let over: Error | null = null;
     const watch = new RequestWatch(startedAt);
 

@@ -11,8 +11,8 @@ import {
   type FileRows,
   type FileSink,
   isTextCompression,
+  openTextFile,
   type TextCompression,
-  TextFile,
 } from '../../core/warehouse/files-and-keys.ts';
 import type { Threads } from '../threads/index.ts';
 import type { ObjectParts, StoreResult, Warehouses, WarehouseTarget } from './index.ts';
@@ -49,9 +49,9 @@ export function openFile(
     return openParquetFile(organizationId, form, { threads, limit, sink });
   }
   if (!isTextCompression(compression)) throw new Error(`${compression} is only available for parquet`);
-  if (compression === 'none') return new TextFile(fileFormat, limit, sink);
-  const compressed = new CompressedSink(compression, sink);
-  const file = new TextFile(fileFormat, limit, compressed);
+  if (compression === 'none') return openTextFile(fileFormat, limit, sink);
+  const compressed = compressedSink(compression, sink);
+  const file = openTextFile(fileFormat, limit, compressed);
   return {
     add: (some) => file.add(some),
     async finish() {
@@ -88,68 +88,59 @@ export interface StoredFile {
   sha256: string;
 }
 
-export class ObjectWriter implements FileSink {
-  readonly #warehouses: Pick<Warehouses, 'put' | 'begin'>;
-  readonly #target: WarehouseTarget;
-  readonly #object: ObjectName;
-  readonly #timeoutMs: number;
-  readonly #digest = createHash('sha256');
-  readonly #pieces = new Pieces(PART_BYTES);
-  #parts: ObjectParts | null = null;
-  #size = 0;
-  #latencyMs = 0;
+export type ObjectWriter = ReturnType<typeof openObject>;
 
-  constructor(
-    warehouses: Pick<Warehouses, 'put' | 'begin'>,
-    target: WarehouseTarget,
-    { timeoutMs, ...object }: ObjectName & { timeoutMs: number },
-  ) {
-    this.#warehouses = warehouses;
-    this.#target = target;
-    this.#object = object;
-    this.#timeoutMs = timeoutMs;
-  }
+/** @param object.timeoutMs of each request */
+export function openObject(
+  warehouses: Pick<Warehouses, 'put' | 'begin'>,
+  target: WarehouseTarget,
+  { timeoutMs, ...object }: ObjectName & { timeoutMs: number },
+) {
+  const digest = createHash('sha256');
+  const pieces = new Pieces(PART_BYTES);
+  let parts: ObjectParts | null = null;
+  let size = 0;
+  let latencyMs = 0;
 
-  get latencyMs(): number {
-    return Math.round(this.#latencyMs);
-  }
-
-  /** @throws NotStoredError */
-  async write(bytes: Uint8Array): Promise<void> {
-    this.#digest.update(bytes);
-    this.#size += bytes.length;
-    for (const part of this.#pieces.add(bytes)) {
-      this.#parts ??= await this.#timed(this.#warehouses.begin(this.#target, this.#object, this.#timeoutMs));
-      await this.#timed(this.#parts.send(part, this.#timeoutMs));
-    }
-  }
-
-  /** Stores it. @param count of its rows @throws NotStoredError */
-  async end(count: number): Promise<StoredFile> {
-    const stored = { key: this.#object.key, size: this.#size, sha256: this.#digest.digest('hex') };
-    const metadata = { count: String(count), sha256: stored.sha256 };
-    const last = this.#pieces.rest();
-    const whole = { ...this.#object, body: last, metadata };
-    if (this.#parts === null) await this.#timed(this.#warehouses.put(this.#target, whole, this.#timeoutMs));
-    else await this.#timed(this.#parts.complete(last, metadata, this.#timeoutMs));
-    this.#parts = null;
-    return stored;
-  }
-
-  /** Removes what was sent of an object that is not complete. Never rejects. */
-  async abort(): Promise<void> {
-    const parts = this.#parts;
-    this.#parts = null;
-    await parts?.abort(this.#timeoutMs);
-  }
-
-  async #timed<T>(call: Promise<StoreResult<T>>): Promise<T> {
+  async function timed<T>(call: Promise<StoreResult<T>>): Promise<T> {
     const began = performance.now();
     const result = await call;
-    this.#latencyMs += performance.now() - began;
+    latencyMs += performance.now() - began;
     if (!result.ok) throw new NotStoredError(result);
     return result.value;
   }
+
+  return {
+    /** Of the store, until now. */
+    get latencyMs(): number {
+      return Math.round(latencyMs);
+    },
+    /** @throws NotStoredError */
+    async write(bytes: Uint8Array): Promise<void> {
+      digest.update(bytes);
+      size += bytes.length;
+      for (const part of pieces.add(bytes)) {
+        parts ??= await timed(warehouses.begin(target, object, timeoutMs));
+        await timed(parts.send(part, timeoutMs));
+      }
+    },
+    /** Stores it. @param count of its rows @throws NotStoredError */
+    async end(count: number): Promise<StoredFile> {
+      const stored = { key: object.key, size, sha256: digest.digest('hex') };
+      const metadata = { count: String(count), sha256: stored.sha256 };
+      const last = pieces.rest();
+      if (parts === null) await timed(warehouses.put(target, { ...object, body: last, metadata }, timeoutMs));
+      else await timed(parts.complete(last, metadata, timeoutMs));
+      parts = null;
+      return stored;
+    },
+    /** Removes what was sent of an object that is not complete. Never rejects. */
+    async abort(): Promise<void> {
+      const sent = parts;
+      parts = null;
+      await sent?.abort(timeoutMs);
+    },
+  };
 }
 
 // Compresses the file of a batch, beside the event loop. One Node on one kind of processor gives the same bytes for the
@@ -172,49 +163,44 @@ const compressors = {
   },
 };
 
-export class CompressedSink implements FileSink {
-  readonly #compressor: (typeof compressors)[keyof typeof compressors];
-  readonly #sink: FileSink;
-  readonly #pieces = new Pieces(WHOLE_BYTES);
+/** A sink whose bytes go on compressed. Both throw what the sink has thrown. */
+export function compressedSink(compression: Exclude<TextCompression, 'none'>, sink: FileSink) {
+  const compressor = compressors[compression];
+  const pieces = new Pieces(WHOLE_BYTES);
   /** Null until the file is larger than one piece; `done` when its bytes have gone on. */
-  #stream: { into: Transform; done: Promise<void> } | null = null;
+  let stream: { into: Transform; done: Promise<void> } | null = null;
 
-  constructor(compression: Exclude<TextCompression, 'none'>, sink: FileSink) {
-    this.#compressor = compressors[compression];
-    this.#sink = sink;
-  }
-
-  /** @throws what the sink has thrown */
-  async write(bytes: Uint8Array): Promise<void> {
-    for (const piece of this.#pieces.add(bytes)) await this.#compress(piece);
-  }
-
-  /** Nothing is written after it. @throws as `write` */
-  async end(): Promise<void> {
-    const rest = this.#pieces.rest();
-    if (this.#stream === null) return this.#sink.write(await this.#compressor.whole(rest));
-    await this.#compress(rest);
-    this.#stream.into.end();
-    await this.#stream.done;
-  }
-
-  async #compress(piece: Buffer): Promise<void> {
-    this.#stream ??= this.#begin();
-    const { into, done } = this.#stream;
+  async function compress(piece: Buffer): Promise<void> {
+    stream ??= begin();
+    const { into, done } = stream;
     const written = new Promise<void>((resolve) => into.write(piece, () => resolve()));
     await Promise.race([written, done]);
     if (into.destroyed) await done;
   }
 
-  #begin(): { into: Transform; done: Promise<void> } {
-    const into = this.#compressor.stream();
+  function begin(): { into: Transform; done: Promise<void> } {
+    const into = compressor.stream();
     const done = (async () => {
-      for await (const chunk of into) await this.#sink.write(chunk as Buffer);
+      for await (const chunk of into) await sink.write(chunk as Buffer);
     })();
     // It is waited for by each write.
     done.catch(() => undefined);
     return { into, done };
   }
+
+  return {
+    async write(bytes: Uint8Array): Promise<void> {
+      for (const piece of pieces.add(bytes)) await compress(piece);
+    },
+    /** Nothing is written after it. */
+    async end(): Promise<void> {
+      const rest = pieces.rest();
+      if (stream === null) return sink.write(await compressor.whole(rest));
+      await compress(rest);
+      stream.into.end();
+      await stream.done;
+    },
+  };
 }
 
 // Bytes in pieces of one size, however they came: of the same file always the same pieces.

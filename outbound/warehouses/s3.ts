@@ -51,8 +51,8 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, use
 function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Partial<PutObjectCommandInput> {
   return {
     ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
-    ...(storageClass !== undefined && { StorageClass: storageClass }),
-    ...(tags !== undefined && { Tagging: tags }),
+    StorageClass: storageClass,
+    Tagging: tags,
   };
 }
 

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { createWarehouses, type StoreResult } from '../../outbound/warehouses/index.ts';
-import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/files.ts';
+import { NotStoredError, openObject, PART_BYTES } from '../../outbound/warehouses/files.ts';
 import type { StoredObject } from '../../outbound/warehouses/store.ts';
 import { freePorts } from '../../local/ports.ts';
 import { closeAll, httpServer } from '../http/servers.ts';
@@ -81,7 +81,7 @@ for (const provider of providerCases) {
     });
 
     const writer = (key: string, changes?: Record<string, unknown>) =>
-      new ObjectWriter(warehouses, targetOf(provider, server.url, changes), {
+      openObject(warehouses, targetOf(provider, server.url, changes), {
         ...{ key, contentType: 'application/x-ndjson', timeoutMs: DEADLINE_MS },
       });
     const large = randomBytes(2.5 * PART_BYTES);

@@ -9,8 +9,8 @@ import {
   FileTooLargeError,
   keyOfHalf,
   objectKey,
+  openTextFile,
   partitionOf,
-  TextFile,
   type TextFormat,
 } from '../../core/warehouse/files-and-keys.ts';
 import { KeptFile } from '../support/requests/kept-file.ts';
@@ -30,7 +30,7 @@ async function buildFile(batch: {
   mapping?: FieldMapping | null;
 }) {
   const kept = new KeptFile();
-  const file = new TextFile(batch.fileFormat, fileLimit(0), kept);
+  const file = openTextFile(batch.fileFormat, fileLimit(0), kept);
   for (const each of batch.events.toSorted(byTime)) {
     const { text, misfits } = rowText(each, { mapping: batch.mapping ?? null, payloadColumn: 'json' });
     const conversions = misfits.map((target) => ({ target, count: 1, eventId: each.id }));
@@ -235,7 +235,7 @@ describe('file content', () => {
   it('has at most 64 MiB, or twice as much as its payloads', async () => {
     const mib = 1024 * 1024;
     expect([fileLimit(5 * mib), fileLimit(128 * mib)]).to.deep.equal([64 * mib, 256 * mib]);
-    const file = new TextFile('jsonl', 2 * mib, { write: async () => undefined });
+    const file = openTextFile('jsonl', 2 * mib, { write: async () => undefined });
     const half = { bytes: Buffer.alloc(mib, ' '), rows: 1, conversions: [] };
     await file.add(half);
     let error: unknown;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AnswerReader } from '../../outbound/http/answer-body.ts';
+import { createAnswerReader } from '../../outbound/http/answer-body.ts';
 
 const LETTERS = 'ab☃';
 
@@ -16,7 +16,7 @@ describe('What is kept of an answer', () => {
         fc.integer({ min: 1, max: 20_000 }),
         (body, lookFor, pieceBytes, keptBytes) => {
           const bytes = Buffer.from(body);
-          const reader = new AnswerReader(keptBytes, lookFor);
+          const reader = createAnswerReader(keptBytes, lookFor);
           for (let at = 0; at < bytes.length; at += pieceBytes) {
             const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
             expect(reader.add(piece)).to.equal(true);

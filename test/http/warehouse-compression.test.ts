@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { CompressedSink, WHOLE_BYTES } from '../../outbound/warehouses/files.ts';
+import { compressedSink, WHOLE_BYTES } from '../../outbound/warehouses/files.ts';
 import { KeptFile } from '../support/requests/kept-file.ts';
 
 async function compressed(compression: 'gzip' | 'zstd', parts: Iterable<Buffer>): Promise<Buffer> {
   const kept = new KeptFile();
-  const sink = new CompressedSink(compression, kept);
+  const sink = compressedSink(compression, kept);
   for (const part of parts) await sink.write(part);
   await sink.end();
   return kept.body;
@@ -45,7 +45,7 @@ describe('compressed warehouse files', () => {
     });
 
     it(`of ${compression} end when their bytes are not taken`, async () => {
-      const sink = new CompressedSink(compression, { write: () => Promise.reject(new Error('it is full')) });
+      const sink = compressedSink(compression, { write: () => Promise.reject(new Error('it is full')) });
       let problem = '';
       try {
         for (let n = 0; n < 4; n += 1) await sink.write(Buffer.alloc(WHOLE_BYTES, n));

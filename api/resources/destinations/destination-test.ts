@@ -25,7 +25,13 @@ import {
   MissingCredentialsError,
   type OutboundRequest,
 } from '../../../outbound/http/outbound-request.ts';
-import { NotStoredError, ObjectWriter, openFile, type StoredFile } from '../../../outbound/warehouses/files.ts';
+import {
+  NotStoredError,
+  type ObjectWriter,
+  openFile,
+  openObject,
+  type StoredFile,
+} from '../../../outbound/warehouses/files.ts';
 import type { WarehouseTarget } from '../../../outbound/warehouses/index.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { recordAhead } from '../../auth/audit-trail.ts';
@@ -203,7 +209,7 @@ async function upload(
   const target: WarehouseTarget = { id, version, organizationId, organization, ...typed };
   const key = testKey(event, typed.config);
   const contentType = contentTypeOf(fileFormat, compression);
-  const writer = new ObjectWriter(warehouses, target, { key, contentType, timeoutMs: DEADLINE_MS });
+  const writer = openObject(warehouses, target, { key, contentType, timeoutMs: DEADLINE_MS });
   try {
     const made = await testFile(threads, event, { fieldMapping, target, writer });
     if (typeof made === 'string') return failedUpload(null, 0, made);
