@@ -166,7 +166,7 @@ export function repeatProblem(request: RawRequest, name: string, value: string):
 }
 
 export type TimeUnit = 's' | 'ms' | 'rfc3339';
-export interface SignedTime {
+interface SignedTime {
   unit: TimeUnit;
   toleranceSeconds: number;
 }
