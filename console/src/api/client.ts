@@ -29,9 +29,19 @@ let made: { key: string; client: Client } | undefined;
 function client(): Client {
   const { key } = session.get();
   if (key === null) throw new Error('You are signed out. Sign in again.');
-  if (made?.key !== key) made = { key, client: clientWith(key) };
+  if (made?.key !== key) made = { key, client: clientWith(key, ownFetch(key)) };
   return made.client;
 }
+
+/** With the key of this tab: when it is refused, the session ends. */
+const ownFetch =
+  (key: string | null): typeof fetch =>
+  async (...request) => {
+    const response = await watchedFetch(...request);
+    // A late answer to a key of before says nothing about the one of now.
+    if (response.status === 401 && session.get().key === key) session.end('refused');
+    return response;
+  };
 
 /** A client with another key: one that is being tried, or the operator's. */
 export function clientWith(key: string | null, fetching = watchedFetch): Client {
@@ -44,73 +54,44 @@ export function clientWith(key: string | null, fetching = watchedFetch): Client 
   });
 }
 
-/**
- * The JSON of an operation as a file, as it came: it may be large, so it is neither parsed nor kept as text. A key that
- * is refused ends the session.
- */
+/** The JSON of an operation as a file, as it came: it may be large, so it is neither parsed nor kept as text. */
 export async function fileOf<N extends 'exportDestinations' | 'exportRoutes'>(name: N, input: Input<N>): Promise<Blob> {
   const { key } = session.get();
+  const own = ownFetch(key);
   let file = new Blob();
   const fetching: typeof fetch = async (...request) => {
-    const answer = await watchedFetch(...request);
+    const answer = await own(...request);
     if (!answer.ok) return answer;
     file = await answer.blob();
     return Response.json({});
   };
-  try {
-    await (clientWith(key, fetching)[name] as (input: Input<N>) => Promise<unknown>)(input);
-    return file;
-  } catch (error) {
-    endRefused(error, key);
-    throw error;
-  }
+  await (clientWith(key, fetching)[name] as (input: Input<N>) => Promise<unknown>)(input);
+  return file;
 }
 
-/** Calls an operation by its name. A key that is refused ends the session. */
+/** Calls an operation by its name. */
 export async function call<N extends Name>(
   name: N,
   input: Input<N>,
   options: Pick<CallOptions, 'signal' | 'ifMatch'> = {},
 ): Promise<Output<N>> {
-  const { key } = session.get();
   let version: string | undefined;
   const onETag = (etag: string) => {
     version = etag;
   };
-  try {
-    const method = client()[name] as (input: Input<N>, options: CallOptions) => Promise<Output<N>>;
-    const answer = await method(input, { ...options, onETag });
-    if (version !== undefined) noteVersion(answer, version);
-    return answer;
-  } catch (error) {
-    endRefused(error, key);
-    throw error;
-  }
+  const method = client()[name] as (input: Input<N>, options: CallOptions) => Promise<Output<N>>;
+  const answer = await method(input, { ...options, onETag });
+  if (version !== undefined) noteVersion(answer, version);
+  return answer;
 }
 
 /** Follows events as they arrive. */
 export const stream = (input: Input<'streamEvents'>, options: StreamOptions): AsyncGenerator<Streamed, void> =>
-  guarded(() => client().streamEvents(input, options));
+  client().streamEvents(input, options);
 
 /** Every item of a list. */
 export const each = <N extends ListName>(
   name: N,
   input: Input<N>,
   options: CallOptions,
-): AsyncGenerator<Item<N>, void> => guarded(() => client().each(name, input, options) as AsyncGenerator<Item<N>, void>);
-
-/** A key that is refused ends the session. */
-async function* guarded<Item>(generate: () => AsyncGenerator<Item, void>): AsyncGenerator<Item, void> {
-  const { key } = session.get();
-  try {
-    yield* generate();
-  } catch (error) {
-    endRefused(error, key);
-    throw error;
-  }
-}
-
-function endRefused(error: unknown, key: string | null): void {
-  // A late answer to a key of before says nothing about the one of now.
-  if (error instanceof HookyardError && error.status === 401 && session.get().key === key) session.end('refused');
-}
+): AsyncGenerator<Item<N>, void> => client().each(name, input, options) as AsyncGenerator<Item<N>, void>;
