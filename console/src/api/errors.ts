@@ -8,27 +8,26 @@ interface Told {
   requestId: string | null;
 }
 
+const TITLES: Record<number, string> = {
+  403: 'Permission denied',
+  404: 'Not found',
+  410: 'No longer available',
+  412: 'Changed by someone else',
+  429: 'Limit reached',
+};
+
 export function told(error: unknown): Told {
   if (!(error instanceof HookyardError)) {
-    return {
-      title: 'Something went wrong',
-      message: error instanceof Error ? error.message : String(error),
-      requestId: null,
-    };
+    const message = error instanceof Error ? error.message : String(error);
+    return { title: 'Something went wrong', message, requestId: null };
   }
-  const { message, requestId } = error;
-  if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
-    return { title: 'The API is not responding', message, requestId };
-  if (error.status === 403) return { title: 'Permission denied', message, requestId };
-  if (error.status === 404) return { title: 'Not found', message, requestId };
-  if (error.status === 410) return { title: 'No longer available', message, requestId };
-  if (error.status === 412)
-    return {
-      title: 'Changed by someone else',
-      message: 'Your change was not made. Review the current values, then try again.',
-      requestId,
-    };
-  if (error.status === 429) return { title: 'Limit reached', message, requestId };
-  if (error.status !== null && error.status >= 500) return { title: 'Server error', message, requestId };
-  return { title: 'Request refused', message, requestId };
+  const { code, requestId } = error;
+  const status = error.status ?? 0;
+  const isSilent = code === 'UNREACHABLE' || code === 'TIMEOUT';
+  const byStatus = TITLES[status] ?? (status >= 500 ? 'Server error' : 'Request refused');
+  return {
+    title: isSilent ? 'The API is not responding' : byStatus,
+    message: status === 412 ? 'Your change was not made. Review the current values, then try again.' : error.message,
+    requestId,
+  };
 }
