@@ -145,7 +145,7 @@ export async function startParking(
         if (refused > 0)
           log.warn(
             { count: refused },
-            'failed deliveries do not wait in Temporal for a replay: too many are already waiting',
+            'some failed deliveries will not wait in Temporal for a replay: too many are already waiting',
           );
         refused = 0;
       });

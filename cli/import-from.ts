@@ -160,7 +160,7 @@ function ofConvoy(subscription: ConvoySubscription): Link {
     isActive: endpoint.status === 'active',
     types: subscription.filter_config?.event_types,
     filters: { payload: body, headers, query, 'request.path': path },
-    lost: subscription.function ? ['function; write a transform'] : [],
+    lost: subscription.function ? ['function (replace it with a transform)'] : [],
     left: [
       isVerified && unverified(source?.name, verifier),
       authType === 'oauth2' && `destination "${endpoint.name}": authentication (oauth2)`,

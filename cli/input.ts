@@ -62,8 +62,8 @@ export function privateKeyOf(file: string | undefined): KeyObject | undefined {
 
 /** JSON from an argument, `@file`, or `-` for stdin. @throws CliError */
 export function jsonOf(text: string, option: string): unknown {
-  if (text === '-') return parseJson(readInput('-'), `${option} -`, 'fix it');
-  if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'fix it');
+  if (text === '-') return parseJson(readInput('-'), `${option} -`, 'pass valid JSON');
+  if (text.startsWith('@')) return parseJson(readInput(text.slice(1)), `${option} ${text}`, 'pass valid JSON');
   const advice = `put it in single quotes (${option} '{"name": "CRM"}') or in a file (${option} @file)`;
   return parseJson(text, option, advice);
 }

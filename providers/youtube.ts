@@ -9,7 +9,7 @@ export const youtube: Provider = {
   verifyToken: 'the token that you enter at the hub',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    "Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe. Enter the ingest URL as the callback, https://www.youtube.com/xml/feeds/videos.xml?channel_id= followed by the channel ID as the topic, and the source's verify token and secret. Renew the subscription before its lease expires.",
+    "Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe. Enter the ingest URL as the callback URL, and the source's verify token and secret. As the topic URL, enter https://www.youtube.com/xml/feeds/videos.xml?channel_id= followed by the channel ID. Renew the subscription before its lease expires.",
   samples: [
     {
       event: 'video',

@@ -34,7 +34,7 @@ const START_CLI = `#!/usr/bin/env node
 // Plain syntax, so that an older Node gets this far.
 import module from 'node:module';
 if (Number(process.versions.node.split('.')[0]) < 22) {
-  console.error('The Hookyard command line needs Node 22 or newer, but this is ' + process.version + ': https://nodejs.org');
+  console.error('The Hookyard command line needs Node 22 or newer, but this is ' + process.version + '; install it from https://nodejs.org');
   process.exit(2);
 }
 module.enableCompileCache();

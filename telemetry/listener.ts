@@ -80,7 +80,7 @@ export async function startListener({ host, port, pages, log }: ListenerOptions)
 
 function adviceFor(error: unknown, host: string, port: number): string {
   const { code } = error as NodeJS.ErrnoException;
-  const goesOn = 'continuing without metrics; trying again';
+  const goesOn = `continuing without metrics, and trying again every ${TRY_AGAIN_MS / 1000} s`;
   if (code === 'EADDRINUSE')
     return `port ${port} is in use: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0 to turn metrics off; ${goesOn}`;
   if (code === 'EACCES')

@@ -43,7 +43,8 @@ export async function ensureNamespace(
       const state = await lookAtNamespace(connection, namespace);
       if (state === 'complete') return;
       if (refused !== null) return afterRefusal(namespace, state, refused, log);
-      if (performance.now() > until) throw new Error(`Temporal's namespace ${namespace} is not ready yet`);
+      if (performance.now() > until)
+        throw new Error(`Temporal's namespace ${namespace} was not ready after ${usableDeadlineMs / 1000} s`);
     } catch (error) {
       // Not even whether they are there may be asked.
       if (isRefusal(error)) return log(refusal(namespace, messageOf(error)));

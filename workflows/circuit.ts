@@ -24,7 +24,7 @@ const { advanceCircuit } = proxyActivities<Activities>({
 });
 
 const SUSPENDED = 'The organization is suspended';
-const PAUSED = 'Paused by an operator';
+const PAUSED = 'Paused';
 
 export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
@@ -78,7 +78,7 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   const held = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
   return paragraphs(
     advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice, prefix),
-    `Held at ${new Date().toISOString()}: ${plural(advice.held, 'delivery')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('held deliveries with a previous attempt', queryOf(prefix, held))} have a workflow.`,
+    `Held as of ${new Date().toISOString()}: ${plural(advice.held, 'delivery')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('held deliveries with a previous attempt', queryOf(prefix, held))} have a workflow.`,
     signalChoices(
       '`resetCircuit` closes the circuit breaker now, and sends the held deliveries. If the destination is still down, the circuit breaker opens again.',
     ),
@@ -89,7 +89,7 @@ function describePause(id: string, { until }: { until: string | null }, held: nu
   const isRoute = id.startsWith('rte_');
   const end = until === null ? '' : ` The pause ends automatically at ${until}.`;
   return paragraphs(
-    `**Paused**: nothing is sent ${isRoute ? 'to the destinations of this route' : 'to this destination'}, and ${plural(held, 'delivery was', 'deliveries were')} held at ${new Date().toISOString()}.${end}`,
+    `**Paused**: nothing is sent ${isRoute ? 'to the destinations of this route' : 'to this destination'}. Held as of ${new Date().toISOString()}: ${plural(held, 'delivery')}.${end}`,
     `To resume deliveries: \`POST /api/${isRoute ? 'routes' : 'destinations'}/${id}/resume\`. Held deliveries are then sent in order of receipt.`,
   );
 }
@@ -109,5 +109,5 @@ function describeHalfOpen(
     probeDeliveryId === null
       ? 'the next delivery will be sent as a probe'
       : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is being sent as a probe`;
-  return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed probe opens the circuit breaker again.`;
+  return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} required successful probes so far; ${probe}. A failed probe opens the circuit breaker again.`;
 }

@@ -185,7 +185,7 @@ function reasonOf(noRoom: Exclude<NoRoom, { full: 'waitingDeliveries' }>): strin
   if (noRoom.full === 'destination') return `The destination ${noRoom.destinationId} has too many waiting deliveries`;
   return {
     database: 'The database has reached its maximum size',
-    'share of the database': 'This organization has used up its share of the database, which is nearly full',
+    'share of the database': 'This organization has used up its share of the database, and the database is nearly full',
     service: 'The service has reached its maximum number of waiting deliveries',
     organization: 'This organization has too many waiting deliveries',
   }[noRoom.full];

@@ -248,7 +248,7 @@ async function requireFewDeliveries(
   await ingestLimits.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored, so disable some routes`;
+  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored. Disable some routes, then send the webhook again`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 

@@ -93,7 +93,7 @@ export function storedParts({ sender }: SourceRouting, { headerBytes: headers, q
 }
 
 const FOR_ANYONE = {
-  reason: 'The body looks like a challenge, which anyone can get signed through a handshake',
+  reason: 'The body looks like a handshake challenge, which anyone can get signed, so its signature proves nothing',
 };
 
 function answered(source: SourceRouting, { sourceSlug }: Received, reply: Reply): Authentication {

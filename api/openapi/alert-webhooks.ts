@@ -107,7 +107,7 @@ const described = {
   responses: {
     '2XX': {
       description:
-        'Accepted. For an hour, the message is retried after a 408, 425, 429 or 5xx response, or if there is no response.',
+        'Accepted. After a 408, 425, 429 or 5xx response, or no response, the message is retried for up to an hour.',
     },
   },
 } satisfies ZodOpenApiOperationObject;

@@ -32,7 +32,7 @@ const DESCRIPTIONS: Record<number | string, string> = {
   408: 'The request body did not arrive in time.',
   409: 'The request conflicts with the current state.',
   410: 'The payload was removed by the retention policy.',
-  412: 'No record matches `If-Match`. Nothing was changed.',
+  412: 'The record does not exist, or its version does not match `If-Match`. Nothing was changed.',
   413: 'The body is too large.',
   415: 'The body is not `application/json`, or has a `Content-Encoding`.',
   422: 'The `Idempotency-Key` was used with a different body in the last 24 hours.',

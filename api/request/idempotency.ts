@@ -135,7 +135,7 @@ type Answered = Extract<Claimed, { kind: 'answered' }>;
 function requireScopes(needed: string[], held: string[]): void {
   const missing = lacking(held, needed);
   if (missing === undefined) return;
-  throw forbidden(`The response to this Idempotency-Key requires an API key with the scope "${missing}"`);
+  throw forbidden(`The stored response for this Idempotency-Key requires an API key with the scope "${missing}"`);
 }
 
 function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed: string): KeptAnswer {
@@ -146,7 +146,7 @@ function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed:
     throw new ApiError(
       409,
       'IDEMPOTENCY_ANSWER_LOST',
-      'The request with this Idempotency-Key was processed, but its response is encrypted with a key that no longer exists',
+      'The request with this Idempotency-Key was processed, but its response cannot be decrypted, because the encryption key no longer exists',
     );
   }
 }

@@ -41,7 +41,7 @@ export const textParam = boundedText.transform((given) => given || undefined).op
 /**
  * A text in the body of a request that acts on what it selects: without the filter it would act on more than intended.
  */
-export const textMember = boundedText.min(1, 'must not be empty; omit it').optional();
+export const textMember = boundedText.min(1, 'must not be empty; omit it instead').optional();
 
 /** One of some words; empty counts as not given. */
 export function choiceParam<const Choices extends readonly [string, ...string[]]>(choices: Choices) {

@@ -77,7 +77,7 @@ export const forwardHeaders = withExample(
     })
     .nullable(),
   null,
-  "Which received headers are forwarded: `all`, `none` or a list of names. If null, all headers except proxy, server control and `webhook-*` headers. `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
+  "Which received headers are forwarded: `all`, `none` or a list of names. If null, all headers except `webhook-*` headers and those that proxies set or servers act on (such as `X-Forwarded-*` and `X-HTTP-Method-Override`). `Content-Type` and `Content-Encoding` are always forwarded; connection headers, credentials and Hookyard's own headers never are.",
 );
 
 export const forwardQuery = withExample(

@@ -97,7 +97,7 @@ async function importRecords(what: Kind, file: string, options: ImportOptions, c
   if (!Array.isArray(envelope?.[what]))
     throw usage(`${file} contains no ${what}; pass a file written by hookyard export ${what}`);
   const result = await importEnvelope(client, what, envelope, options);
-  output.result(result, () => output.line(told(result)));
+  output.result(result, () => output.line(told(result, options)));
   noteProblems(output, result);
 }
 
@@ -129,7 +129,7 @@ async function importFrom(product: string, file: string, options: ImportOptions,
     const destinations = await importEnvelope(client, 'destinations', { destinations: made.destinations }, options);
     const routes = await importEnvelope(client, 'routes', { routes: made.routes }, options);
     output.result({ destinations, routes, left }, () =>
-      output.line(`destinations: ${told(destinations)}\nroutes: ${told(routes)}`),
+      output.line(`destinations: ${told(destinations, options)}\nroutes: ${told(routes, options)}`),
     );
     noteProblems(output, destinations);
     noteProblems(output, routes);
@@ -155,8 +155,9 @@ function failures({ errors = [], summary }: ImportResult): number {
   return summary?.failed ?? errors.length;
 }
 
-function told(result: ImportResult): string {
+function told(result: ImportResult, { dryRun }: ImportOptions): string {
   const { imported, skipped, overwritten } = result.summary ?? result;
+  if (dryRun) return `would import ${imported}, skip ${skipped}, overwrite ${overwritten}; failed ${failures(result)}`;
   return `imported ${imported}, skipped ${skipped}, overwritten ${overwritten}, failed ${failures(result)}`;
 }
 

@@ -61,7 +61,7 @@ export const sources: Resource = {
       show({ context, query }, page: RefusalPage) {
         showList(context, page, { ...REFUSALS, ...(query.includePayload === true && { payload: 'payloadStart' }) });
         const causes = page.counts.causes.map((each) => `${nameOf(each)} ${each.count}`).join(', ');
-        if (!context.output.json) context.output.note(`in ${page.counts.period}: ${causes || 'none'}`);
+        if (!context.output.json) context.output.note(`refused in the last ${page.counts.period}: ${causes || 'none'}`);
       },
     },
   ],

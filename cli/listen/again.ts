@@ -14,7 +14,8 @@ export async function sendAgain(client: Client, id: string): Promise<string> {
     return `Retrying ${id}`;
   }
   // Its answer is not recorded yet, or it is held.
-  if (status === 'pending' || status === 'circuit_open') throw usage(`${id} is still ${status}`);
+  if (status === 'pending' || status === 'circuit_open')
+    throw usage(`${id} is still ${status === 'pending' ? status : 'held'}`);
   const { deliveryId } = await client.replayDelivery({ id });
   return `Replayed ${id} as ${deliveryId}`;
 }

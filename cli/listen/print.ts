@@ -62,7 +62,7 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
   if (forwardedTo) {
     output.line(`  ${answerText(output, reply, isCompact, forwardedTo)}`);
     if (reply.status >= 400 && identity.deliveryId) {
-      const key = hasKeys ? 'press r, or ' : '';
+      const key = hasKeys ? 'press r, or run ' : '';
       output.line(`  retry now: ${key}hookyard deliveries retry ${identity.deliveryId}`);
     }
   }

@@ -109,7 +109,14 @@ export function problemOf(error: unknown, address: Address): string {
   }
   // The advice of the command line, with tools in place of its commands.
   const { line } = endingOf(error, () => address);
-  const lines = [line.replace(/List (\w+) with: hookyard \w+ list$/, 'List $1 with the tool list_$1')];
+  const lines = [
+    line
+      .replace(
+        /List (events|deliveries|sources|routes|destinations) with: hookyard \w+ list$/,
+        'List $1 with the tool list_$1',
+      )
+      .replace(/\. List [\w ]+ with: hookyard \S+ list$/, ''),
+  ];
   if (error instanceof CliError) return lines.join('\n');
   const { details, retryAfterMs } = error;
   // The message names the only one.

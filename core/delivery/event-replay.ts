@@ -91,7 +91,7 @@ export function waitsFor(waits: PageWaits): string {
     case 'database':
       return 'The database has reached its maximum size';
     case 'share of the database':
-      return 'This organization has used up its share of the database, which is nearly full';
+      return 'This organization has used up its share of the database, and the database is nearly full';
     case 'service':
       return 'The service has reached its maximum number of waiting deliveries';
     case 'organization':

@@ -65,7 +65,7 @@ export function teamsBody(message: AlertMessage): object {
           type: 'AdaptiveCard',
           version: '1.4',
           body: [block(run(safeTitle(message), { weight: 'Bolder', size: 'Medium' })), ...lines],
-          ...(link !== null && { actions: [{ type: 'Action.OpenUrl', title: 'Issue', url: link }] }),
+          ...(link !== null && { actions: [{ type: 'Action.OpenUrl', title: 'View issue', url: link }] }),
         },
       },
     ],
@@ -107,7 +107,7 @@ export function pagerDutyBody(
   return {
     ...known,
     client: 'Hookyard',
-    ...(link !== null && { client_url: link, links: [{ href: link, text: 'Issue' }] }),
+    ...(link !== null && { client_url: link, links: [{ href: link, text: 'View issue' }] }),
     payload: {
       summary: safeTitle(message),
       source: `hookyard:${organization.slug}`,

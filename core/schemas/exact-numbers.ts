@@ -105,7 +105,7 @@ export function addExactKeywords(ajv: Ajv): ExactRun {
     (factor) => (actual) =>
       !isJsonNumber(actual) || isMultiple(String(actual), String(factor))
         ? null
-        : `must be multiple of ${String(factor)}`,
+        : `must be a multiple of ${String(factor)}`,
   );
   replace('const', (wanted) => {
     const text = canonicalText(wanted);

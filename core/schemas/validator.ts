@@ -55,7 +55,7 @@ export function newValidator(dialect: Dialect, allErrors: boolean): Ajv {
     ...{ keyword: 'multipleOf', type: 'number', schemaType: 'number', errors: false },
     validate: (factor: number, value: number) => isMultiple(String(value), String(factor)),
     error: {
-      message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+      message: ({ schemaCode }) => str`must be a multiple of ${schemaCode}`,
       params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
     },
   });

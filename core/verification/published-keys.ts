@@ -89,7 +89,9 @@ const PLAID_FORM = /^(sandbox|production):([^:]{1,256}):(.{1,1024})$/;
 
 /** What is wrong with what the owner enters; null when nothing is. */
 export const plaidProblem = (secret: string): string | null =>
-  PLAID_FORM.test(secret) ? null : 'must be sandbox or production, the client_id and the secret, separated by colons';
+  PLAID_FORM.test(secret)
+    ? null
+    : 'must be <environment>:<client_id>:<secret>, where the environment is sandbox or production';
 
 export function plaidKey(secret: string, keyId: string): KeyDocument {
   const [, environment = 'production', clientId = '', clientSecret = ''] = PLAID_FORM.exec(secret) ?? [];

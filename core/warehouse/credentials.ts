@@ -77,7 +77,7 @@ export function credentialProblems(
     ...foreign.map((member) => ({
       kind: 'foreign' as const,
       member,
-      message: `cannot be combined with credentials ${mode}; omit it or send null`,
+      message: `cannot be combined with "credentials": "${mode}"; omit it or send null`,
     })),
   ];
 }
@@ -171,7 +171,5 @@ export function serviceAccountProblem(json: string): string | null {
 
 function problemIn(error: z.ZodError): string {
   const member = error.issues[0]?.path[0];
-  return member === undefined
-    ? NO_KEY
-    : `${NO_KEY}; its "${String(member)}" is missing or does not belong to such a key`;
+  return member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or not valid for such a key`;
 }

@@ -159,7 +159,7 @@ function checkFiles(files: string, version: number, user: ServerUser): void {
   const { uid } = statSync(files);
   if (uid !== user.uid)
     throw new StartupError(
-      `${files} belongs to uid ${uid}, but PostgreSQL runs as ${user.name}; start Hookyard as its owner, or as root after running: chown -R postgres: '${files}'`,
+      `${files} belongs to uid ${uid}, but PostgreSQL runs as ${user.name}; start Hookyard as the user with uid ${uid}, or as root after running: chown -R postgres: '${files}'`,
     );
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === String(version)) return;

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { plural } from '../../core/text/plural.ts';
 import { type Log, oneLine, StartupError, seconds } from '../errors.ts';
 
 const progressEveryMs = 10_000;
@@ -47,7 +48,9 @@ function go(build: GoBuild, program: string, args: string[]): Promise<void> {
   const progress = setInterval(() => {
     const elapsed = seconds(performance.now() - began);
     const downloads = lines.filter((line) => line.startsWith('go: downloading')).length;
-    build.log(`still building ${program}: ${elapsed}, ${downloads} modules downloaded, ${packages} packages compiled`);
+    build.log(
+      `still building ${program}: ${elapsed}, ${plural(downloads, 'module')} downloaded, ${plural(packages, 'package')} compiled`,
+    );
   }, progressEveryMs);
   return new Promise<void>((resolve, reject) => {
     child.once('error', (error) => {

@@ -93,7 +93,7 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
 function describeIdentityError({ cause }: IdentityError, { service }: Wording): StoreProblem {
   const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : 'unknown');
   const known = /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : 'unknown';
-  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}); contact the operator, and check that the role trusts the service identity`;
+  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}); contact the operator, and check that the role, if the destination has one, trusts the service identity`;
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 

@@ -131,7 +131,7 @@ describe('hookyard on the command line', () => {
     expect([refused.code, refused.stdout]).to.deep.equal([1, 'imported 0, skipped 0, overwritten 0, failed 1\n']);
     expect(refused.stderr).to.match(/^error: .*moved/m);
     const dryRun = ['import', 'destinations', exported, '--on-conflict', 'skip', '--dry-run'];
-    expect(await other.ok(...dryRun)).to.match(/^imported 1,/);
+    expect(await other.ok(...dryRun)).to.match(/^would import 1,/);
     expect(await other.json('destinations', 'list')).to.have.nested.property('pagination.total', 0);
     expect(await other.ok('import', 'destinations', exported, '--on-conflict', 'skip')).to.match(/^imported 1,/);
     const overwritten = await other.json('import', 'destinations', exported, '--on-conflict', 'overwrite');

@@ -77,7 +77,7 @@ describeConsole('the pages of the organization', ({ hookyard, records, receiver 
       await seen(page, /contains no destinations/);
       await choose(JSON.stringify({ version: '1.0', destinations }));
       await section.getByRole('button', { name: 'Dry run' }).click();
-      await seen(page, 'Dry run: nothing was changed');
+      await seen(page, 'Dry run: expected results, nothing was changed');
       await seen(page, /1 imported, .*1 failed/);
       await expectUsable(page);
       expect(await count()).to.equal(0);

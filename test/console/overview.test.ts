@@ -123,7 +123,7 @@ describeConsole('the overview of the console', ({ hookyard, records, receiver })
       (await api.create<{ token: string }>('/api/api-keys', { name: 'Reader', scopes })).token;
     await onPage('/', { token: await key('read') }, (page) => seen(page, /^All clear: /));
     await onPage('/', { token: await key('routes:read', 'destinations:read', 'deliveries:read') }, async (page) => {
-      await seen(page, 'Your API key lacks the scopes for some of these checks');
+      await seen(page, 'Nothing found, but your API key lacks the scopes for some checks');
       expect(await page.getByText('All clear').count()).to.equal(0);
     });
   });

@@ -94,7 +94,7 @@ describe('the pages of a replay and the backlog', () => {
     const { rows } = await db.pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
     const nearlyFull = { ...LIMITS, HOOKYARD_MAX_DATABASE_BYTES: Math.floor((rows[0]?.bytes ?? 0) * 1.005) };
     const { progress } = await page(key, 1, nearlyFull);
-    const waitsFor = 'This organization has used up its share of the database, which is nearly full';
+    const waitsFor = 'This organization has used up its share of the database, and the database is nearly full';
     expect(progress).to.include({ pages: 0, waitsFor });
   });
 

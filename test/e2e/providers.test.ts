@@ -286,7 +286,7 @@ describe('sources with a provider', () => {
       const put = { name: 'Shop', provider: 'github', verificationConfig: config };
       expect((await testInstance.client.request('PUT', path, put)).status).to.equal(200);
       expect(await takes(source, 'github', github.key)).to.equal(200);
-      const two = /^verificationConfig.provider must be the source's provider, shopify, or omitted$/;
+      const two = /^verificationConfig.provider must be the same as provider \(shopify\) or omitted$/;
       expect(await refusedWith({ provider: 'shopify', verificationConfig: config })).to.match(two);
       const own = `${testInstance.base}/sources/${source.id}`;
       for (const fields of [{ provider: 'shopify' }, { provider: null }]) {

@@ -26,7 +26,7 @@ describe('Keys that manage keys', () => {
   it('make none with a scope that they lack', async () => {
     const weak = use(await create({ scopes: ['keys:read', 'keys:write', 'events:read'] }));
     for (const scopes of [['read'], ['events:read', 'secrets:read'], undefined]) {
-      expectError(await ask(weak, { scopes }), 403, 'FORBIDDEN', /so it cannot give that scope/);
+      expectError(await ask(weak, { scopes }), 403, 'FORBIDDEN', /so it cannot create a key with that scope/);
     }
     const { body } = await ask(weak, { scopes: ['events:read', 'keys:read'] });
     expect(body.scopes).to.deep.equal(['events:read', 'keys:read']);

@@ -44,7 +44,7 @@ describe('failed deliveries that wait in Temporal', () => {
       });
       // It was not known before one of it had asked.
       expect(more).to.be.at.most(MOST);
-      expect(lines[0]).to.contain('do not wait in Temporal for a replay');
+      expect(lines[0]).to.contain('will not wait in Temporal for a replay');
       expect(admitted(parking, other)).to.equal(MOST);
       for (const { handle } of waiting) await handle.signal(cancel);
       await until('none in visibility', async () => (await count()) === 0);

@@ -72,7 +72,7 @@ export function keepDestinationSlots(
       return rest();
     },
     onError(error) {
-      throttled(log).warn({ cause: causeOf(error) }, 'destination slots are not available');
+      throttled(log).warn({ cause: causeOf(error) }, 'failed to update concurrency slots; trying again');
       return { ms: LOOK_MS };
     },
   });

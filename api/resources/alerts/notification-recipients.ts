@@ -135,8 +135,8 @@ async function requireRoom(
   if (added === 0 || waiting + added <= MAX_WAITING) return;
   throw invalid(
     member,
-    `must not add more than ${plural(Math.max(0, MAX_WAITING - waiting), 'new address')}: an organization can have up to ${MAX_WAITING} addresses ` +
-      `waiting for a confirmation email, and ${plural(waiting, 'is', 'are')} waiting; this request adds ${added}`,
+    `must not add ${plural(added, 'new address')}: an organization can have up to ${MAX_WAITING} addresses ` +
+      `that have not been sent a confirmation email yet, and already has ${waiting}`,
   );
 }
 

@@ -190,7 +190,7 @@ export const deliveryOperations: Operation[] = [
       const cancelled = await cancelOpen(ctx, deps, [delivery.id], CANCELLED);
       const now = await requireDelivery(ctx, deps);
       if (now.status === 'pending' && now.batchId !== null) {
-        throw invalidState(now, `its batch ${now.batchId} is being written, so it cannot be cancelled`);
+        throw invalidState(now, `its batch ${now.batchId} is being written, so the delivery cannot be cancelled`);
       }
       if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has already ended');
       return await showWithAttempts(ctx, deps, now);
@@ -270,7 +270,7 @@ export const deliveryOperations: Operation[] = [
     answer: {
       description: 'The numbers of matching and changed deliveries in this call.',
       schema: z.object({
-        message: text('98 of 100 deliveries were replayed'),
+        message: text('Deliveries replayed: 98 of 100'),
         deliveriesFound: withExample(
           count,
           100,
@@ -279,7 +279,7 @@ export const deliveryOperations: Operation[] = [
         deliveriesChanged: withExample(
           count,
           98,
-          'The number of changed deliveries; 0 with `dryRun`. The other matches have changed in the meantime, cannot be cancelled because their batch is being written, or cannot be replayed because they are in progress, a later delivery has replaced them, or their payload or destination no longer exists.',
+          'The number of deliveries that were retried, replayed or cancelled; 0 with `dryRun`. The other matches were skipped: their status has changed in the meantime, their batch is being written (`cancel`), or they are in progress, were replaced by a later delivery, or lack their payload or destination (`replay`).',
         ),
         nextCursor: idOf('dlv')
           .nullable()
@@ -311,7 +311,7 @@ export const deliveryOperations: Operation[] = [
         deliveries.map(({ id }) => id),
       );
       const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deps, deliveries);
-      const message = `${deliveriesChanged} of ${plural(deliveries.length, 'delivery was', 'deliveries were')} ${DONE[action]}`;
+      const message = `Deliveries ${DONE[action]}: ${deliveriesChanged} of ${deliveries.length}`;
       return { message, deliveriesFound: deliveries.length, deliveriesChanged, nextCursor: next };
     },
   }),

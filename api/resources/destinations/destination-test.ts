@@ -273,7 +273,7 @@ async function testFile(
   const stored = { ...event, headers: JSON.stringify(event.headers) };
   for await (const made of threads.rows(organizationId, form, [stored])) {
     if (made.isNextTooLarge) return new FileTooLargeError().message;
-    if (made.tooLong.length > 0) return 'Building the row takes too long; simplify fieldMapping';
+    if (made.tooLong.length > 0) return 'Building the row took too long; simplify fieldMapping';
     if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
     await file.add(made);
   }
@@ -286,7 +286,8 @@ const shownRow = (json: string, fileFormat: FileFormat): unknown =>
   fileFormat === 'parquet' ? JSON.parse(json) : parseExact(json);
 
 /** Credentials may be for the data only. */
-const besideOf = (key: string): string => `; test files are stored next to the data, this one at ${key}`;
+const besideOf = (key: string): string =>
+  `; the credentials must also allow writing test files (here ${key}), which are stored next to the data`;
 
 function misfitsOf(misfits: Conversion[]): string {
   const values = convertedCount(misfits);

@@ -43,7 +43,7 @@ export async function inRoom<Result extends Replayed | null>(
 const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
 
 function tooManyDeliveries(eventId: string, most: number): ApiError {
-  const what = `The event ${eventId} would create more than ${plural(most, 'delivery')}; nothing was replayed, so disable some routes or pass destinationIds`;
+  const what = `Nothing was replayed: the event ${eventId} would create more than ${plural(most, 'delivery')}; disable some routes, or pass destinationIds`;
   return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
@@ -123,7 +123,6 @@ async function create(
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
-  if (deliveriesCreated === 0)
-    return 'Nothing was created: no event was found that has an enabled route with a destination';
+  if (deliveriesCreated === 0) return 'Nothing was created: no event to replay has an enabled route with a destination';
   return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }

@@ -120,7 +120,7 @@ export const apiKeyOperations: Operation[] = [
       const { key: own } = callerOf(ctx);
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
       const { expiresAt = own.expiresAt, allowedAddresses = own.allowedAddresses } = body;
-      refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'give');
+      refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'create a key with');
       const token = newToken();
       const id = newId('key');
       noteRecords(ctx, [id]);
@@ -210,7 +210,7 @@ function lastKey(): ApiError {
   return new ApiError(
     409,
     'LAST_KEY',
-    'No other key can create keys for as long as this key and from the same addresses; create such a key first',
+    'This key cannot be revoked: no other key that can create keys is valid for as long and from the same addresses; create such a key first',
   );
 }
 

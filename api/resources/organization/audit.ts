@@ -39,7 +39,7 @@ export const auditOperation = operation('listAuditRecords', 'get', '/api/audit',
   tag: 'Audit',
   summary: 'List audit log entries',
   description:
-    'Includes every request that can change something or that reads payloads or secrets. Equal reads, and equal requests that were refused or failed, are recorded once a minute. Entries are kept for ' +
+    'Includes every request that can change something or that reads payloads or secrets. Identical reads, and identical requests that were refused or failed, are recorded at most once a minute. Entries are kept for ' +
     '`HOOKYARD_AUDIT_RETENTION_DAYS` and cannot be changed.',
   query: z.object({
     ...partParams,

@@ -243,7 +243,9 @@ const status = component('InstallationStatus', {
     .object({
       failures: z
         .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-        .describe('Parts that failed in the last 24 hours, with their total number of failures.'),
+        .describe(
+          'Housekeeping tasks that failed in the last 24 hours, each with the number of all its failures so far.',
+        ),
     })
     .nullable(),
   organizations: z

@@ -41,10 +41,12 @@ const previewAnswer = component('RoutePreview', {
   eventId: idOf('evt'),
   verdict: z
     .enum(['taken', 'filtered', 'schema_failed', 'filter_failed'])
-    .describe('Whether the route matches, its filter or schema rejects the event, or the filter exceeds its limits.'),
+    .describe(
+      '`taken`: the route matches. `filtered`: the event does not match the filter. `schema_failed`: the payload does not match the schema. `filter_failed`: the filter exceeds its limits.',
+    ),
   error: text(
     'The payload does not match the schema Order (version 3): /order/id must be number',
-    'Why the schema or filter check fails. Null if it does not.',
+    'Why the schema or filter failed. Null unless the verdict is `schema_failed` or `filter_failed`.',
   ).nullable(),
   schemaErrors: withExample(
     z.array(z.object({ path: text('/order/id'), message: text('must be number') })),

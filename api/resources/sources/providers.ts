@@ -46,7 +46,7 @@ const provider = component('Provider', {
       })
       .nullable(),
     { header: 'X-GitHub-Delivery' },
-    "Where to find the value that identifies duplicates. Set it as the source's `idempotencyKey`, together with `windowSeconds`.",
+    "Where to find the value that identifies duplicates. Copy this object to the source's `idempotencyKey` and add `windowSeconds`.",
   ),
   handshakes: withExample(z.array(z.string()), [], 'The handshakes that Hookyard supports.'),
   answer: shownAnswer.nullable(),

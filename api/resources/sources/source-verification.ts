@@ -47,7 +47,7 @@ function namedProvider(member: string | null | undefined, sent: SentConfig) {
   const { provider, ...config } = sent;
   if (typeof provider !== 'string') return { provider: member, config };
   if (member !== undefined && member !== provider)
-    throw invalid('verificationConfig.provider', `must be the source's provider, ${member}, or omitted`);
+    throw invalid('verificationConfig.provider', `must be the same as provider (${member}) or omitted`);
   return { provider, config };
 }
 
@@ -65,7 +65,7 @@ export function changedVerification(
   const isOwn = config === null || (config?.type !== undefined && config.type !== PROVIDER_TYPE);
   const after = provider === undefined ? (isOwn ? null : before) : provider;
   if (after === null) {
-    if (config === undefined) throw invalid('verificationConfig', 'is required because it replaces the provider');
+    if (config === undefined) throw invalid('verificationConfig', 'is required if provider is null');
     const isSameType = before === null && config?.type === stored.verification.type;
     const current = (isSameType && openStored(deps, stored).secret) || undefined;
     const columns = ownColumns(deps, stored.id, config ?? { type: 'none' }, current);
@@ -212,7 +212,7 @@ function configSchema(provider: Provider, kept: Partial<Credentials>) {
   const tokenType = kept.verifyToken === undefined ? secretSchema : z.string();
   return z.object({
     type: z
-      .literal(PROVIDER_TYPE, { error: `must be ${PROVIDER_TYPE} or omitted because the source has a provider` })
+      .literal(PROVIDER_TYPE, { error: `must be "${PROVIDER_TYPE}" or omitted because the source has a provider` })
       .optional(),
     // Null forgets what the provider has sent in its handshake.
     secret: provider.secret.is === null ? secretType.nullish() : secretType,

@@ -114,7 +114,7 @@ export const sourceOperations: Operation[] = [
       description: 'The slug cannot be changed.',
       body: {
         schema: updateSourceSchema,
-        examples: { pause: { enabled: false }, rename: { name: 'Shop orders' } },
+        examples: { disable: { enabled: false }, rename: { name: 'Shop orders' } },
       },
     },
     put: {

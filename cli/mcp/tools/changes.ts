@@ -158,7 +158,7 @@ export const retryIssue = tool({
     const isTooMany = found > MOST_OF_ISSUE;
     const what = isTooMany
       ? `The issue has more failed deliveries than this tool's maximum (${MOST_OF_ISSUE}). Use replay_events with the issue's source and a time range`
-      : `${plural(found, 'delivery')} would be replayed, provided that payloads and destinations still exist`;
+      : `${plural(found, 'delivery')} would be replayed, provided that ${found === 1 ? 'its payload and destination' : 'their payloads and destinations'} still exist`;
     if (expected === undefined) return dryRun(found, what, isTooMany ? null : { issue });
     requireCount(found, expected, 'delivery');
     if (isTooMany) throw usage(`${what}. ${UNCHANGED}`);

@@ -140,7 +140,7 @@ export const previewRoute = tool({
     const sent = preview.requests.filter(({ enabled, request }) => enabled && request !== null).length;
     const why = preview.error === null ? '' : `: ${preview.error}`;
     return {
-      summary: cell(`The event is ${preview.verdict}${why}; ${plural(sent, 'request')} would be sent.`),
+      summary: cell(`Verdict: ${preview.verdict}${why}; ${plural(sent, 'request')} would be sent.`),
       data: {
         ...preview,
         content: content && shownText(content.body, content.bodyEncoding, content.bodySize, payloadBytes),

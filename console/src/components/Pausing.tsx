@@ -306,7 +306,7 @@ export function HeldCount({ kind, of: { id, destinations = [] } }: CountProps) {
       ? [{ count: totalText(data.pagination), name: plain(destinations[index]?.name ?? '') }]
       : [],
   );
-  const text = parts.map(({ count, name }) => `${parts.length === 1 ? 'all' : count} to ${name}`).join(', ');
+  const text = parts.map(({ count, name }) => `${parts.length === 1 ? '' : `${count} `}to ${name}`).join(', ');
   return (
     <span>
       <CountLink list="listDeliveries" input={heldAt(kind, id)} one="held delivery" />

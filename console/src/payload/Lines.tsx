@@ -41,7 +41,7 @@ export function Lines({ label, count, line }: { label: string; count: number; li
       </section>
       {count > shown && (
         <p className="small quiet">
-          Showing the first {shown.toLocaleString('en-US')} lines. Download the payload to see the rest.
+          Showing the first {shown.toLocaleString('en-US')} lines. Download the file to see the rest.
         </p>
       )}
     </>

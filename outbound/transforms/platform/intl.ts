@@ -30,9 +30,9 @@ const isClass = (name: unknown): name is ClassName => typeof name === 'string' &
 function localesOf(given: unknown, fallback: string | string[]): string | string[] {
   if (given === null || given === undefined) return fallback;
   const list: unknown[] = Array.isArray(given) ? given : [given];
-  if (list.length > MAX_LOCALES) throw new RangeProblem(`The list has more than ${MAX_LOCALES} languages`);
+  if (list.length > MAX_LOCALES) throw new RangeProblem(`The list has more than ${MAX_LOCALES} locales`);
   return list.map((each) => {
-    if (typeof each !== 'string') throw new TypeError('A language must be a string such as de-AT');
+    if (typeof each !== 'string') throw new TypeError('A locale must be a string such as de-AT');
     return textOf(each, 1000);
   });
 }

@@ -63,8 +63,8 @@ export const javascript: Answers = {
     '[...new Intl.Segmenter("en").segment("e\\u0301a")].length': 2,
     'new Intl.DurationFormat("en", { style: "long" }).format({ hours: 2 })': '2 hours',
     'new Intl.DateTimeFormat("en", { timeZone: "Mars/Olympus" })': /RangeError: Invalid time zone specified/,
-    'Intl.getCanonicalLocales({ length: 2 ** 53 })': /TypeError: A language must be a string/,
-    'new Intl.NumberFormat(Array(101).fill("en"))': /RangeError: The list has more than 100 languages/,
+    'Intl.getCanonicalLocales({ length: 2 ** 53 })': /TypeError: A locale must be a string/,
+    'new Intl.NumberFormat(Array(101).fill("en"))': /RangeError: The list has more than 100 locales/,
   },
   'toLocaleString of numbers and dates': {
     '(1234567.891).toLocaleString("de-DE", { style: "currency", currency: "EUR" })': '1.234.567,89\u00a0€',

@@ -146,7 +146,7 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
     running: 'Running',
     ended: 'Finished',
     stopped: 'Stopped',
-    failed: 'Failed',
+    failed: 'Stopped by an error',
   }[progress.phase];
   return (
     <>

@@ -67,7 +67,13 @@ export function Batches({ id }: { id: string }) {
         idOf={(batch) => batch.id}
         answer={answer}
         onPage={(page) => set({ page: String(page) })}
-        empty={<Empty title="No files">The first event starts the first file.</Empty>}
+        empty={
+          status === undefined ? (
+            <Empty title="No files">The first event starts the first file.</Empty>
+          ) : (
+            <Empty title="No matching files" />
+          )
+        }
       />
     </>
   );

@@ -67,7 +67,7 @@ export function Destinations() {
                 said={({ deleted }) => `${countText(deleted)} deleted`}
               >
                 <p>
-                  The destinations are removed from all routes, and their open deliveries are cancelled. The delivery
+                  Each destination is removed from all routes, and its open deliveries are cancelled. The delivery
                   history is kept. This cannot be undone.
                 </p>
               </ConfirmedAction>

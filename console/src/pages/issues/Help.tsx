@@ -41,7 +41,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume the ${plural(held.total, 'held delivery', held.count)}. While a circuit breaker is open, each automatic retry counts as an attempt.`,
+      `Resume ${plural(held.total, 'held delivery', held.count)}. While a circuit breaker is open, each automatic retry counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}

@@ -164,7 +164,7 @@ function Shown({ outcome: { isTrial, lines, errors, warnings, isGood } }: { outc
     <Callout
       role="status"
       tone={isGood ? 'ok' : 'bad'}
-      title={isTrial ? 'Dry run: nothing was changed' : 'Import finished'}
+      title={isTrial ? 'Dry run: expected results, nothing was changed' : 'Import finished'}
     >
       <p>{lines.join(', ')}</p>
       <Lines title="Errors" of={errors} />

@@ -37,7 +37,7 @@ const ACCESS: Record<Values['access'], string> = {
 const ACCESS_HELP: Record<Values['access'], string> = {
   read: 'Can view everything, including payloads and the audit log, but not secrets.',
   all: 'Can change everything, including API keys, and export secrets.',
-  some: 'Starts with the scopes of the previous choice.',
+  some: 'The scopes of your previous choice are preselected.',
 };
 const accessText = ({ scopes }: NewApiKey): string =>
   scopes.includes('write') ? ACCESS.all : scopes.includes('read') ? ACCESS.read : scopes.join(', ');

@@ -96,7 +96,7 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      note="Requests over a limit receive a 429 response (413 for large payloads). Running replays and the transforms of deliveries wait instead. The operator sets the limits."
+      note="Requests over a limit receive a 429 response (413 if the payload is too large). Running replays and delivery transforms wait instead. The operator sets the limits."
       actions={<ExportMenu call={{ name: 'getUsage', input: {} }} columns={limitColumns} rows={rows} />}
     >
       <Loaded answer={answer}>

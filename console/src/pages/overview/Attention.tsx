@@ -101,7 +101,12 @@ export function State({ of: { openIssues, totals, lost, hasMore, held, isClear, 
     <>
       {openIssues > 0 && <Status of="open" label={plural(openIssues, 'open issue')} />}
       {held > 0 && <Status of="circuit_open" label={`${plural(held, 'delivery')} held`} />}
-      {held === 0 && rest > 0 && <Status of="paused" label={`${countText(rest)} not delivering`} />}
+      {held === 0 && rest > 0 && (
+        <Status
+          of="paused"
+          label={`${countText(rest)} ${rest === 1 ? 'route or destination' : 'routes or destinations'} not delivering`}
+        />
+      )}
       {toReplay > 0 && (
         <Status
           of="failed"
@@ -142,7 +147,7 @@ export function Attention({ of: needs }: { of: Needs }) {
             ? 'All clear: no open issues or held deliveries, and no failed deliveries from the last 24 hours to replay.'
             : isKnown
               ? 'Held deliveries are being sent.'
-              : 'Your API key lacks the scopes for some of these checks.'}
+              : 'Nothing found, but your API key lacks the scopes for some checks.'}
         </Line>
       )}
       {shownIssues.map((issue) => (

@@ -229,17 +229,14 @@ function Change({ range, now, before, isPoints = false, isGoodUp }: ChangeProps)
   const size = Math.abs(change);
   if (size < 0.05) return 'no change';
   const isGood = isGoodUp === undefined ? null : change > 0 === isGoodUp;
-  const text =
-    size >= 1000
-      ? `${countText(Math.round(before === 0 ? 0 : now / before))}×`
-      : `${size.toFixed(size < 10 ? 1 : 0)}${isPoints ? ' pts' : '%'}`;
+  const isMultiple = size >= 1000;
+  const text = isMultiple
+    ? `${countText(Math.round(now / before))}×`
+    : `${change > 0 ? '+' : '−'}${size.toFixed(size < 10 ? 1 : 0)}${isPoints ? ' pts' : '%'}`;
   return (
     <>
-      <span className={isGood === null ? undefined : isGood ? 'ok' : 'bad'}>
-        {change > 0 ? '+' : '−'}
-        {text}
-      </span>{' '}
-      vs the previous {PREVIOUS[range]}
+      <span className={isGood === null ? undefined : isGood ? 'ok' : 'bad'}>{text}</span>
+      {isMultiple ? ' ' : ' vs '}the previous {PREVIOUS[range]}
     </>
   );
 }

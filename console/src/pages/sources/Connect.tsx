@@ -32,8 +32,8 @@ export function Connect({ source }: { source: Source }) {
         </div>
         {isPrivate(url) && (
           <Callout tone="warn" title="Not reachable from the internet">
-            Senders on other machines may not reach this URL. For a public URL, such as a tunnel URL, whoever runs this
-            Hookyard server must set <code>HOOKYARD_PUBLIC_URL</code>.
+            Senders on other machines may not be able to reach this URL. For a public URL, such as a tunnel URL, whoever
+            runs this Hookyard server must set <code>HOOKYARD_PUBLIC_URL</code>.
           </Callout>
         )}
         {url.includes('•') && (

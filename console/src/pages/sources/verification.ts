@@ -112,7 +112,7 @@ export function methodFields({ type, algorithm: chosen }: Config): Lines {
           text('audience', 'Audience'),
           text('bodyHashClaim', 'Body hash claim', { help: 'SHA-256 in hex.' }),
         ],
-        area('claims', 'Required claims', { help: 'One name: value pair per line.' }),
+        area('claims', 'Required claims', { help: 'One pair per line, as "name: value".' }),
       ];
     case 'header_token':
       return [

@@ -170,7 +170,7 @@ function Create({ onReady }: { onReady: (ready: Ready) => void }) {
             text('verifyToken', 'Verify token', { help: plain(provider.verifyToken), isRequired: true }),
           text('name', 'Source name', { isRequired: true }),
           url('url', 'Destination URL', {
-            help: 'To receive at http://localhost:4000, run node -e "http.createServer((_, r) => r.end()).listen(4000)"',
+            help: 'To receive events at http://localhost:4000, run node -e "http.createServer((_, r) => r.end()).listen(4000)"',
             placeholder: 'https://example.com/webhooks',
             isRequired: true,
           }),
