@@ -10,6 +10,7 @@ import type {
   WebResource,
 } from '@azure/storage-blob';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { describeStoreError } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay } from './store.ts';
 
@@ -19,13 +20,15 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
   const { accountName, containerName } = config;
   const { ContainerClient, newPipeline, RestError } = await import('@azure/storage-blob');
   const address = config.endpoint?.replace(/\/+$/, '') ?? `https://${accountName}.blob.core.windows.net`;
-  const { credential, query, wording: proof } = await proofOf(config);
+  const { credential, query, wording } = await proofOf(config);
   const pipeline = newPipeline(credential, {
     httpClient: httpClient(http),
     retryOptions: { maxTries: 1 },
     userAgentOptions: { userAgentPrefix: 'hookyard' },
   });
   const container = new ContainerClient(`${address}/${containerName}${query}`, pipeline);
+  const isMissingBlob = (error: unknown): boolean =>
+    error instanceof RestError && error.statusCode === 404 && codeOf(error) !== 'ContainerNotFound';
   return {
     async put({ key, body, contentType, metadata }, abortSignal) {
       await container.getBlockBlobClient(key).upload(body, body.length, {
@@ -37,19 +40,24 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
     },
     begin: async ({ key, contentType }) => azureParts(container.getBlockBlobClient(key), { contentType }),
     async head(key, abortSignal) {
-      const head = await container.getBlockBlobClient(key).getProperties({ abortSignal });
-      return { size: head.contentLength ?? 0, contentType: head.contentType ?? '', metadata: head.metadata ?? {} };
+      try {
+        const head = await container.getBlockBlobClient(key).getProperties({ abortSignal });
+        return { size: head.contentLength ?? 0, contentType: head.contentType ?? '', metadata: head.metadata ?? {} };
+      } catch (error) {
+        if (isMissingBlob(error)) return null;
+        throw error;
+      }
     },
-    isMissing: (error) =>
-      error instanceof RestError && error.statusCode === 404 && codeOf(error) !== 'ContainerNotFound',
-    wording: {
-      service: 'Azure',
-      bucket: `container "${containerName}"`,
-      credentials: proof,
-      address: config.endpoint === undefined ? 'accountName' : 'endpoint',
-      permission: 'permission to read and write blobs',
-      region: null,
-    },
+    describeError: (error) =>
+      describeStoreError(error, {
+        service: 'Azure',
+        bucket: `container "${containerName}"`,
+        credentials: wording,
+        address: config.endpoint === undefined ? 'accountName' : 'endpoint',
+        permission: 'permission to read and write blobs',
+        region: null,
+      }),
+    close: () => undefined,
   };
 };
 

@@ -186,8 +186,8 @@ function errorIn<Wanted extends Error>(
 }
 
 function statusOf(error: unknown): number | undefined {
-  const { $metadata, statusCode } = fieldsOf(error);
-  const status = fieldsOf($metadata).httpStatusCode ?? statusCode;
+  const { $metadata, statusCode, response } = fieldsOf(error);
+  const status = fieldsOf($metadata).httpStatusCode ?? statusCode ?? fieldsOf(response).statusCode;
   return typeof status === 'number' ? status : undefined;
 }
 

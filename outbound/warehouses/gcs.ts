@@ -1,9 +1,13 @@
-// Google Cloud Storage, by its JSON API: an upload whole or in parts, and what is known of an object.
+// Google Cloud Storage. The SDK makes and reads requests; they are sent by the guarded transport, because the SDK
+// connects by itself, uses proxies of the environment and follows redirects.
 import { createHash, randomUUID, sign } from 'node:crypto';
+import { stringify } from 'node:querystring';
+import type { ApiError as ApiErrorClass, Storage as StorageClass } from '@google-cloud/storage';
 import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { readServiceAccountKey, type ServiceAccount, usesIdentity } from '../../core/warehouse/credentials.ts';
-import type { GuardedHttp, GuardedRequest, GuardedResponse } from './guarded-http.ts';
+import { describeStoreError } from './errors.ts';
+import type { GuardedHttp, GuardedResponse } from './guarded-http.ts';
 import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay, StoreSettingsError } from './store.ts';
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
@@ -15,108 +19,142 @@ const RENEW_S = 3000;
 const MORE = 308;
 
 export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) => {
+  const { Storage, ApiError } = await import('@google-cloud/storage');
+  const apiEndpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
   const isIdentity = usesIdentity(config);
   const authorize = isIdentity
     ? await identityTokens(config.projectId)
     : selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
-  const endpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
-  const objects = `storage/v1/b/${encodeURIComponent(config.bucket)}/o`;
-
-  /** @throws AnswerError */
-  async function send(path: string, request: Omit<GuardedRequest, 'url'>): Promise<GuardedResponse> {
-    const url = new URL(`${endpoint}/${path}`);
-    const headers = { 'user-agent': 'hookyard', ...request.headers, ...(await authorize(url)) };
-    return accepted(await http.send({ ...request, url, headers }));
-  }
-
-  const upload = (query: { uploadType: string; name: string }, request: Omit<GuardedRequest, 'url' | 'method'>) =>
-    send(`upload/${objects}?${new URLSearchParams(query)}`, { method: 'POST', ...request });
+  // Holds neither key nor connections: both are the transport's, which is made for each call.
+  const fileFor = (name: string, signal: AbortSignal) => {
+    const storage = new Storage({
+      projectId: config.projectId,
+      apiEndpoint,
+      retryOptions: { autoRetry: false, maxRetries: 0 },
+      userAgent: 'hookyard',
+    });
+    storage.makeAuthenticatedRequest = transport({ http, signal, authorize, ApiError, client: storage.authClient });
+    return storage.bucket(config.bucket).file(name);
+  };
 
   return {
     async put({ key, body, contentType, metadata }, signal) {
-      // The store compares with it before it keeps the object.
       const md5Hash = createHash('md5').update(body).digest('base64');
-      const parts = inTwoParts({ contentType, md5Hash, metadata }, { contentType, body });
-      await upload({ uploadType: 'multipart', name: key }, { ...parts, signal });
+      await fileFor(key, signal).save(body, {
+        resumable: false,
+        // The store compares with `md5Hash` before it keeps the object; the SDK would do so afterwards.
+        validation: false,
+        metadata: { contentType, md5Hash, metadata: { ...metadata } },
+      });
     },
+    // The SDK sends resumable uploads by a transport of its own, so these requests are made here.
     async begin(object, signal) {
-      const { key: name, contentType } = object;
-      const headers = { 'content-type': 'application/json', 'x-upload-content-type': contentType };
-      const body = JSON.stringify({ contentType });
-      const begun = await upload({ uploadType: 'resumable', name }, { headers, body, signal });
+      const query = new URLSearchParams({ uploadType: 'resumable', name: object.key });
+      const url = new URL(`${apiEndpoint}/upload/storage/v1/b/${encodeURIComponent(config.bucket)}/o?${query}`);
+      const headers = { 'content-type': 'application/json', 'x-upload-content-type': object.contentType };
+      const begun = await http.send({
+        method: 'POST',
+        url,
+        body: JSON.stringify({ contentType: object.contentType }),
+        signal,
+        headers: { ...headers, ...(await authorize(url)) },
+      });
+      readAnswer(begun, ApiError);
       // Whoever has this address may upload: it takes no token, and gets none.
       const session = URL.parse(begun.headers.location ?? '');
       if (session === null) throw new Error('The response to a new upload has no URL');
-      return resumableUpload(http, session, object);
+      return resumableUpload(http, session, object, ApiError);
     },
     async head(key, signal) {
-      const answer = await send(`${objects}/${encodeURIComponent(key)}`, { method: 'GET', headers: {}, signal });
-      const { size = 0, contentType = '', metadata = {} } = (jsonOf(answer) ?? {}) as GcsObject;
-      return { size: Number(size), contentType, metadata };
+      try {
+        const [head] = await fileFor(key, signal).getMetadata();
+        const metadata = Object.entries(head.metadata ?? {}).map(([name, value]) => [name, String(value)]);
+        return {
+          size: Number(head.size ?? 0),
+          contentType: head.contentType ?? '',
+          metadata: Object.fromEntries(metadata),
+        };
+      } catch (error) {
+        const isMissing = error instanceof ApiError && error.code === 404;
+        if (isMissing && !/bucket does not exist/i.test(error.message)) return null;
+        throw error;
+      }
     },
-    isMissing: (error) =>
-      error instanceof AnswerError && error.statusCode === 404 && !/bucket does not exist/i.test(error.message),
-    wording: {
-      service: 'Google Cloud Storage',
-      bucket: `bucket "${config.bucket}"`,
-      credentials: isIdentity ? 'the service identity' : 'serviceAccountKey',
-      address: config.endpoint === undefined ? 'the network' : 'endpoint',
-      permission: 'the Storage Object User role',
-      region: null,
-    },
+    describeError: (error) =>
+      describeStoreError(error, {
+        service: 'Google Cloud Storage',
+        bucket: `bucket "${config.bucket}"`,
+        credentials: isIdentity ? 'the service identity' : 'serviceAccountKey',
+        address: config.endpoint === undefined ? 'the network' : 'endpoint',
+        permission: 'the Storage Object User role',
+        region: null,
+      }),
+    close: () => undefined,
   };
 };
 
-interface GcsObject {
-  /** Bytes, as digits. */
-  size?: string;
-  contentType?: string;
-  metadata?: Record<string, string>;
-  md5Hash?: string;
-}
+type Send = StorageClass['makeAuthenticatedRequest'];
+type SdkRequest = Parameters<Send>[0];
+type Callback = (error: Error | null, body?: unknown, response?: unknown) => void;
 
-/** A refusal of the API (errors.ts). */
-class AnswerError extends Error {
-  override readonly name = 'AnswerError';
-  readonly statusCode: number;
-  readonly errors: { reason?: string }[];
-  constructor(statusCode: number, message: string, errors: { reason?: string }[] = []) {
-    super(message);
-    this.statusCode = statusCode;
-    this.errors = errors;
-  }
-}
-
-/** @throws AnswerError for every status but 2xx */
-function accepted(answer: GuardedResponse): GuardedResponse {
-  const { status } = answer;
-  if (status >= 200 && status <= 299) return answer;
-  const { error } = (jsonOf(answer) ?? {}) as { error?: { message?: string; errors?: { reason?: string }[] } };
-  throw new AnswerError(status, error?.message ?? (answer.body.toString() || `HTTP status ${status}`), error?.errors);
-}
-
-/** Null for the page of whatever stands before the store. */
-function jsonOf({ body }: GuardedResponse): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return null;
-  }
-}
-
-/** Google's documentation, "Upload an object by using a multipart upload": its metadata, then its content. */
-function inTwoParts(metadata: object, { contentType, body }: { contentType: string; body: Buffer }) {
-  const boundary = randomUUID();
-  const head = (type: string) => `--${boundary}\r\nContent-Type: ${type}\r\n\r\n`;
-  const before = `${head('application/json')}${JSON.stringify(metadata)}\r\n${head(contentType)}`;
-  return {
-    headers: { 'content-type': `multipart/related; boundary=${boundary}` },
-    body: Buffer.concat([Buffer.from(before), body, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+function transport(options: {
+  http: GuardedHttp;
+  signal: AbortSignal;
+  authorize: Authorize;
+  ApiError: typeof ApiErrorClass;
+  client: StorageClass['authClient'];
+}): Send {
+  const { http, signal, authorize, ApiError, client } = options;
+  const send = async (request: SdkRequest): Promise<[unknown, unknown]> => {
+    const { headers, body } = await encode(request);
+    const query = stringify(request.qs as Record<string, string>);
+    const url = new URL(`${request.uri}${query === '' ? '' : `?${query}`}`);
+    const method = request.method ?? 'GET';
+    const answer = await http.send({ method, url, headers: { ...headers, ...(await authorize(url)) }, body, signal });
+    return [readAnswer(answer, ApiError), { statusCode: answer.status, headers: answer.headers }];
   };
+  const makeRequest = (request: SdkRequest, callback?: unknown): void => {
+    // Both calls that are used here, `save` and `getMetadata`, pass one.
+    const done = callback as Callback;
+    send(request).then(
+      ([body, response]) => done(null, body, response),
+      (error: Error) => done(error),
+    );
+  };
+  // The SDK's type also has a form that gives a stream, for downloads.
+  return Object.assign(makeRequest, {
+    authClient: client,
+    getCredentials: client.getCredentials.bind(client),
+  }) as unknown as Send;
+}
+
+type Encoded = { headers: Record<string, string>; body: Uint8Array | string | null };
+
+/** The body of a request: none, JSON, or (an upload) metadata and content in two parts. */
+async function encode(request: SdkRequest): Promise<Encoded> {
+  const headers = { ...(request.headers as Record<string, string>) };
+  const parts = request.multipart as { 'Content-Type': string; body: string | AsyncIterable<Buffer> }[] | undefined;
+  if (parts === undefined) return { headers, body: request.json === undefined ? null : JSON.stringify(request.json) };
+  const boundary = randomUUID();
+  const chunks: Buffer[] = [];
+  for (const part of parts) {
+    chunks.push(Buffer.from(`--${boundary}\r\nContent-Type: ${part['Content-Type']}\r\n\r\n`));
+    if (typeof part.body === 'string') chunks.push(Buffer.from(part.body));
+    else for await (const chunk of part.body) chunks.push(chunk);
+    chunks.push(Buffer.from('\r\n'));
+  }
+  chunks.push(Buffer.from(`--${boundary}--\r\n`));
+  headers['Content-Type'] = `multipart/related; boundary=${boundary}`;
+  return { headers, body: Buffer.concat(chunks) };
 }
 
 /** Google's documentation, "Perform resumable uploads", chunks. A session that nobody ends is dropped after a week. */
-function resumableUpload(http: GuardedHttp, session: URL, { contentType }: ObjectName): PartsUnderWay {
+function resumableUpload(
+  http: GuardedHttp,
+  session: URL,
+  { contentType }: ObjectName,
+  ApiError: typeof ApiErrorClass,
+): PartsUnderWay {
   const digest = createHash('md5');
   let sent = 0;
 
@@ -134,7 +172,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
       while (sent < end) {
         const answer = await put(part.subarray(part.length - (end - sent)), '*', signal);
         if (answer.status !== MORE) {
-          accepted(answer);
+          readAnswer(answer, ApiError);
           throw new Error('The upload ended before its last part');
         }
         const kept = keptBytes(answer);
@@ -146,7 +184,7 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
       digest.update(last);
       const answer = await put(last, sent + last.length, signal);
       if (answer.status === MORE) throw new Error('The last part of the upload was not saved');
-      const { md5Hash } = (jsonOf(accepted(answer)) ?? {}) as GcsObject;
+      const { md5Hash } = readAnswer(answer, ApiError) as { md5Hash?: string };
       if (md5Hash !== digest.digest('base64')) throw new Error('The saved bytes differ from the bytes that were sent');
     },
     async abort(signal) {
@@ -159,6 +197,21 @@ function resumableUpload(http: GuardedHttp, session: URL, { contentType }: Objec
 function keptBytes({ headers }: GuardedResponse): number {
   const last = /-(\d+)$/.exec(headers.range ?? '')?.[1];
   return last === undefined ? 0 : Number(last) + 1;
+}
+
+/** The JSON of an answer. @throws ApiError for every status but 2xx */
+function readAnswer({ status, body }: GuardedResponse, ApiError: typeof ApiErrorClass): unknown {
+  const text = body.toString();
+  let answer: unknown = null;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    // Of whatever stands before the store.
+  }
+  if (status >= 200 && status <= 299) return answer ?? {};
+  const { error } = (answer ?? {}) as { error?: { message?: string; errors?: { reason?: string }[] } };
+  const failure = new ApiError(error?.message ?? (text || `HTTP status ${status}`));
+  throw Object.assign(failure, { code: status, errors: error?.errors ?? [], response: { statusCode: status } });
 }
 
 function readKey(json: string): ServiceAccount {

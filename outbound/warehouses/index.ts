@@ -212,13 +212,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
         return { key: object.key, size: object.body.length };
       }),
     begin,
-    head: (target, key, timeoutMs) =>
-      call(target, timeoutMs, (store, signal) =>
-        store.head(key, signal).catch((error: unknown) => {
-          if (store.isMissing(error)) return null;
-          throw error;
-        }),
-      ),
+    head: (target, key, timeoutMs) => call(target, timeoutMs, (store, signal) => store.head(key, signal)),
     async close() {
       closed = true;
       await Promise.all(underWay);
@@ -263,7 +257,7 @@ async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>
   } catch (error) {
     // The caller that set the deadline reports it.
     signal.throwIfAborted();
-    return { ok: false, ...describeStoreError(error, store.wording) };
+    return { ok: false, ...store.describeError(error) };
   }
 }
 
@@ -276,7 +270,7 @@ function closeUnused(opened: Opened): void {
   if (!opened.retired || opened.users > 0) return;
   opened.http.close();
   opened.store.then(
-    (store) => store.close?.(),
+    (store) => store.close(),
     () => undefined,
   );
 }

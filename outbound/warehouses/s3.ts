@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { usesIdentity } from '../../core/warehouse/credentials.ts';
-import type { Wording } from './errors.ts';
+import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import { type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/operator-access.ts';
 import { named, ownWords } from '../../core/text/error-summary.ts';
@@ -149,11 +149,15 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
     },
     begin: (object, abortSignal) => beginS3Parts(client, object, { bucket: Bucket, put, owner }, abortSignal),
     async head(key, abortSignal) {
-      const head = await client.send(new HeadObjectCommand({ Bucket, Key: key, ...owner }), { abortSignal });
-      return { size: head.ContentLength ?? 0, contentType: head.ContentType ?? '', metadata: head.Metadata ?? {} };
+      try {
+        const head = await client.send(new HeadObjectCommand({ Bucket, Key: key, ...owner }), { abortSignal });
+        return { size: head.ContentLength ?? 0, contentType: head.ContentType ?? '', metadata: head.Metadata ?? {} };
+      } catch (error) {
+        if (error instanceof NotFound) return null;
+        throw error;
+      }
     },
-    isMissing: (error) => error instanceof NotFound,
-    wording,
+    describeError: (error) => describeStoreError(error, wording),
     close: () => client.destroy(),
   };
 }

@@ -4,7 +4,6 @@
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
 import { dataKeyOf } from '../../core/warehouse/files-and-keys.ts';
 import type { OperatorR2 } from '../../core/warehouse/operator-access.ts';
-import type { Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 
 export type ObjectName = { key: string; contentType: string };
@@ -58,13 +57,14 @@ export type StoreProblem = DescribedError & {
 export interface ObjectStore {
   put(object: StoredObject, signal: AbortSignal): Promise<void>;
   begin(object: ObjectName, signal: AbortSignal): Promise<PartsUnderWay>;
-  /** Reads what is known about an object, without its body. */
-  head(key: string, signal: AbortSignal): Promise<ObjectHead>;
-  /** Whether an error of `head` says that there is no such object (S3 does not tell a missing bucket apart here). */
-  isMissing(error: unknown): boolean;
-  /** For errors of these. */
-  wording: Wording;
-  close?(): void;
+  /**
+   * Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket
+   * apart here).
+   */
+  head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
+  /** Explains an error of these. */
+  describeError(error: unknown): StoreProblem;
+  close(): void;
 }
 
 /**
