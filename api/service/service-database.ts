@@ -53,8 +53,6 @@ function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabas
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-export type ServiceDatabase = Awaited<ReturnType<typeof openDatabase>>;
-
 /** @throws ConfigError without a URL */
 export function requireDatabaseUrl(settings: Settings): DatabaseUrl {
   const url = databaseUrl(settings, 'DATABASE_URL');

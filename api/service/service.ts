@@ -3,7 +3,7 @@ import { ConfigError, withSecretFiles } from '../../core/config/secret-files.ts'
 import { describeSettings, publicUrl, readLogSettings, readSettings, type Settings } from '../../core/config/config.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { parseRange } from '../../core/http/address-ranges.ts';
-import { apiService } from '../../core/http/service-addresses.ts';
+import { apiService, ownServices } from '../../core/http/service-addresses.ts';
 import { recipientRule } from '../../core/messages/recipients.ts';
 import { endWithParent, sayReady } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -11,69 +11,80 @@ import { createLog, exitWith, type Log, logForNode } from '../../core/process/lo
 import { eventLoopDelay } from '../../core/metrics/process.ts';
 import { watchLoop } from '../../core/process/event-loop.ts';
 import { workflowLinks } from '../../core/temporal/temporal-link.ts';
+import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../../db/encryption/keys.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { createStandings, transformBudgets } from '../../db/hot-path/routing.ts';
+import { CountedIssues } from '../../db/issues/counted.ts';
 import { createStopLink } from '../../db/messages/recipients.ts';
 import { ensurePartitions } from '../../db/sql/partitions.ts';
+import { currentAllowList } from '../../outbound/http/address-guard.ts';
+import { createLookUps, systemResolve } from '../../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../../outbound/http/protected-services.ts';
+import { createSender } from '../../outbound/http/sender.ts';
+import { smtpOf } from '../../outbound/mail.ts';
 import { createAlertSender } from '../../outbound/messages.ts';
+import { createProviderKeys } from '../../outbound/provider-keys.ts';
+import { createThreads } from '../../outbound/threads/index.ts';
+import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { senderOf } from '../../providers/index.ts';
 import { type Metrics, startMetrics } from '../../telemetry/index.ts';
+import { startTracing } from '../../telemetry/tracing.ts';
+import { lazyClient } from '../../temporal-config/client.ts';
+import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
+import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { OrganizationRequests } from '../auth/organization-requests.ts';
 import type { ProxyTrust } from '../http/client-addresses.ts';
 import { connectionCounts, HTTP_LIMITS, OpenConnections } from '../http/connections.ts';
 import { createHttpServer, refusedConnections } from '../http/http-server.ts';
 import { RefusedRequests } from '../http/request-log.ts';
+import { Backlog } from '../ingest/backlog.ts';
 import { counted } from '../ingest/counted.ts';
+import { acceptHandshakeSecret, Handshakes } from '../ingest/handshakes.ts';
+import { IngestIssues } from '../ingest/ingest-issues.ts';
+import { IngestLimits } from '../ingest/ingest-limits.ts';
+import { createIngest } from '../ingest/ingest.ts';
+import { Refusals } from '../ingest/refusals.ts';
+import { createRouteMatcher } from '../ingest/route-matching.ts';
 import {
   lookAtDatabase,
   lookAtLanes,
   lookAtSearchAttributes,
   lookAtTemporal,
 } from '../resources/organization/status.ts';
-import { createApp } from './app.ts';
+import { type AppDeps, createApp } from './app.ts';
 import { endOnRequest } from './ending.ts';
-import { openDatabase, requireDatabaseUrl, type ServiceDatabase } from './service-database.ts';
-import {
-  openOutbound,
-  openReceiving,
-  openTemporal,
-  type Outbound,
-  type Receiving,
-  type ServiceContext,
-  type Temporal,
-} from './service-parts.ts';
+import { openDatabase, requireDatabaseUrl } from './service-database.ts';
+import { createSignals } from './signals.ts';
 
 const PARTITIONS_EVERY_MS = 3_600_000;
 const { version } = packageJson;
 
-interface Service {
-  context: ServiceContext;
-  database: ServiceDatabase;
-  temporal: Temporal;
-  outbound: Outbound;
-  receiving: Receiving;
+/** What the process was started with. */
+interface Start {
+  settings: Settings;
+  tuning: Tuning;
+  /** For the settings of Temporal, with the secrets that are in files. */
+  env: Record<string, string | undefined>;
+  log: Log;
 }
 
 /**
  * Runs the API until it is asked to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
- * @param env of the process, for the settings of Temporal, with the secrets that are in files
  * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays unreachable
  */
-async function startService(
-  settings: Settings,
-  tuning: Tuning,
-  env: Record<string, string | undefined>,
-  log: Log,
-): Promise<void> {
+async function startService(start: Start): Promise<void> {
+  const { settings, tuning, log } = start;
   let baseUrl = publicUrl(settings);
-  const service = await openService(settings, tuning, env, () => baseUrl, log);
-  const { database, outbound } = service;
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
   const refused = new RefusedRequests(log);
+  const isEnding = () => connections.draining;
+  const service = await openService(start, { baseUrl: () => baseUrl, isEnding, proxies, refused });
   process.prependOnceListener('exit', () => refused.flush());
-  const handle = createServiceApp(service, connections, proxies, refused).callback();
+  const handle = service.app.callback();
   const server = createHttpServer(
     (request, response) => void handle(request, response),
     { ...HTTP_LIMITS, ...connectionCounts(tuning.maxConnections, settings) },
@@ -82,16 +93,16 @@ async function startService(
     proxies,
   );
   const port = await listen(server, settings);
-  outbound.own.add(apiService(settings, port));
+  service.own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
-  const partitions = keepPartitions(database.slowPool, log);
+  const partitions = keepPartitions(service.slowPool, log);
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log, eventLoopDelay);
-  const metrics = await startOwnMetrics(service);
+  const metrics = await service.startMetrics();
   const release = async () => {
     clearInterval(partitions);
     stopWatching();
-    await closeService(service, metrics);
+    await service.close(metrics);
   };
   endOnRequest({ server, connections, settings, release, log });
   const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
@@ -99,100 +110,101 @@ async function startService(
   sayReady(address);
 }
 
-async function openService(
-  settings: Settings,
-  tuning: Tuning,
-  env: Record<string, string | undefined>,
-  baseUrl: () => string,
-  log: Log,
-): Promise<Service> {
+type Door = Pick<AppDeps, 'baseUrl' | 'isEnding' | 'proxies' | 'refused'>;
+
+/** Opens everything that requests need, each part with those before it. */
+async function openService({ settings, tuning, env, log }: Start, door: Door) {
   const givenUrl = requireDatabaseUrl(settings);
   const keys = loadEncryptionKeys(settings);
-  const context = { settings, tuning, env, keys, secretBox: new SecretBox(keys), baseUrl, log };
+  const secretBox = new SecretBox(keys);
+  const { baseUrl, isEnding } = door;
   const database = await openDatabase(settings, givenUrl, log);
-  const temporal = openTemporal(context, database);
-  const outbound = openOutbound(context, database, temporal);
-  const receiving = await openReceiving(context, database, outbound);
-  return { context, database, temporal, outbound, receiving };
-}
-
-function createServiceApp(
-  { context, database, temporal, outbound, receiving }: Service,
-  connections: OpenConnections,
-  proxies: ProxyTrust,
-  refused: RefusedRequests,
-) {
-  const { settings, tuning, secretBox, baseUrl, log } = context;
   const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
-  const { sender, warehouses, threads, access, smtp, allowList } = outbound;
-  const { backlog, ingest } = receiving;
-  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
+  const { areSeveral } = organizations;
+
+  const temporal = temporalConnectionOptions(env);
+  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
+  const client = lazyClient(temporal, { dataConverter, prefix: settings.HOOKYARD_TEMPORAL_PREFIX });
+  const signals = createSignals(client, pool, log);
+
+  const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
+  const lookUp = createLookUps({ resolve: systemResolve });
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
+  const access = operatorAccess(settings, env);
+  const sender = createSender({ ...reach, publicUrl: baseUrl });
+  const warehouses = createWarehouses({ ...reach, access });
+  const smtp = smtpOf(settings);
+  const budgetOf = transformBudgets(createStandings(servicePool));
+  const threads = createThreads({ threads: settings.HOOKYARD_THREADS, budgetOf, log });
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, areSeveral());
   const stopLink = createStopLink({ secretBox, recipientRule: rule }, baseUrl);
-  return createApp({
-    settings,
-    tuning,
-    baseUrl,
-    orm,
-    pool,
-    servicePool,
-    slowPool,
-    secretBox,
-    signals: temporal.signals,
-    sender,
-    warehouses,
+
+  const backlog = new Backlog({ pool: slowPool, settings, log });
+  await backlog.watch();
+  const ingestLimits = new IngestLimits({ pool: ingestPool, settings, log });
+  const issueCounts = new CountedIssues({ pool: servicePool, log });
+  const issues = new IngestIssues(issueCounts);
+  const refusals = new Refusals({ pool: servicePool, issues, log });
+  const traces = await startTracing({ role: 'api', version, env, log });
+  const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
+  const ingest = createIngest({
+    ...{
+      pool: ingestPool,
+      settings,
+      secretBox,
+      backlog,
+      ingestLimits,
+      refusals,
+      handshakes,
+      issues,
+      senderOf,
+      baseUrl,
+    },
+    tracing: traces.tracing,
+    routeMatcher: createRouteMatcher(threads),
+    acceptSecret: acceptHandshakeSecret,
+    providerKeys: createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL }),
+  });
+
+  const app = createApp({
+    ...{ ...door, settings, tuning, orm, pool, servicePool, slowPool, secretBox, log },
+    ...{ signals, sender, warehouses, threads, backlog },
     sendAlert: createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version }),
     operatorAccess: access,
-    allowList,
+    allowList: currentAllowList(settings.HOOKYARD_DELIVERY_ALLOW, areSeveral),
     recipientRule: rule,
-    threads,
-    workflowLink: workflowLinks(settings, temporal.options),
+    workflowLink: workflowLinks(settings, temporal),
     requests: new OrganizationRequests(),
-    backlog,
-    isEnding: () => connections.draining,
-    log,
     ingest: counted(ingest.middleware),
-    proxies,
-    refused,
     health: {
-      ending: () => connections.draining,
+      ending: isEnding,
       ingestState: () => backlog.state(),
       database: lookAtDatabase(ingestPool),
-      temporal: lookAtTemporal(temporal.client),
-      searchAttributes: lookAtSearchAttributes(temporal.client),
+      temporal: lookAtTemporal(client),
+      searchAttributes: lookAtSearchAttributes(client),
       lanes: lookAtLanes(ingestPool),
     },
   });
-}
 
-function startOwnMetrics({ context: { settings, env, log }, database }: Service): Promise<Metrics> {
-  const { ingestPool, servicePool, slowPool, pool } = database;
-  return startMetrics({
-    role: 'api',
-    version,
-    settings,
-    env,
-    pools: { ingest: ingestPool, service: servicePool, management: pool },
-    pool: slowPool,
-    log,
-  });
-}
-
-async function closeService({ database, temporal, outbound, receiving }: Service, metrics: Metrics): Promise<void> {
-  const { ingestPool, servicePool, pool, orm, organizations } = database;
-  const { backlog, ingestLimits, issueCounts, refusals, traces, handshakes, ingest } = receiving;
-  const { sender, warehouses, threads, smtp } = outbound;
-  // It may wait for a receiver of metrics, for which nothing else has to.
-  const metricsEnd = metrics.stop();
-  await ingest.close();
-  const tracesEnd = traces.stop();
-  await ingestLimits.close();
-  await organizations.stop();
-  const parts = [backlog, refusals, handshakes, temporal.signals, sender, warehouses, threads];
-  await Promise.all(parts.map((part) => part.close()));
-  await issueCounts.close();
-  smtp?.mailer.close();
-  await Promise.all([metricsEnd, tracesEnd]);
-  await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.client.connection.close()]);
+  const pools = { ingest: ingestPool, service: servicePool, management: pool };
+  return {
+    ...{ app, own, slowPool },
+    startMetrics: () => startMetrics({ role: 'api', version, settings, env, pools, pool: slowPool, log }),
+    async close(metrics: Metrics) {
+      // It may wait for a receiver of metrics, for which nothing else has to.
+      const metricsEnd = metrics.stop();
+      await ingest.close();
+      const tracesEnd = traces.stop();
+      await ingestLimits.close();
+      await organizations.stop();
+      const parts = [backlog, refusals, handshakes, signals, sender, warehouses, threads];
+      await Promise.all(parts.map((part) => part.close()));
+      await issueCounts.close();
+      smtp?.mailer.close();
+      await Promise.all([metricsEnd, tracesEnd]);
+      await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), client.connection.close()]);
+    },
+  };
 }
 
 function proxyTrust(settings: Settings): ProxyTrust {
@@ -239,7 +251,7 @@ export async function runApiProcess(tuning: Tuning): Promise<void> {
     // npm start, which names the data folder, has printed them already.
     if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
       log.info({ settings: describeSettings(settings) }, 'API starting');
-    await startService(settings, tuning, env, log);
+    await startService({ settings, tuning, env, log });
     canEndInOrder();
   } catch (error) {
     exitWith(log, error);
