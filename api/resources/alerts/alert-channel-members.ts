@@ -4,18 +4,7 @@ import { ISSUE_KINDS } from '../../../core/messages/issues.ts';
 import type { AlertChannel } from '../../../db/records/entities.ts';
 import { UNCHANGEABLE } from '../destinations/destination-members.ts';
 import * as field from '../fields.ts';
-import {
-  answerShape,
-  computed,
-  createShape,
-  defaultsOf,
-  membersOf,
-  optional,
-  readOnly,
-  required,
-  sealed,
-  updateShape,
-} from '../table.ts';
+import * as table from '../table.ts';
 import { component, flag, idOf, text, timestamp, withExample } from '../values.ts';
 
 const MAX_IDS = 100;
@@ -69,24 +58,25 @@ const quietHours = withExample(
   'Daily quiet hours. Changes during quiet hours are sent afterward, unless they were undone.',
 );
 
-/** Clients may send what is `required`, `optional` or `sealed`; the others are read-only. */
-export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret' | 'notifyEmails' | 'failedAt'>>()({
-  id: readOnly(idOf('alc')),
-  name: required(withExample(field.name, 'On call')),
+export const alertChannelMembers = table.membersOf<
+  Omit<AlertChannel, 'previousSecret' | 'notifyEmails' | 'failedAt'>
+>()({
+  id: table.readOnly(idOf('alc')),
+  name: table.required(withExample(field.name, 'On call')),
   type,
-  config: sealed(config, { answer: shownConfig }),
-  enabled: optional(field.enabled, true),
-  kinds: optional(kinds, null),
-  sourceIds: optional(idsOf('sourceId', null), null, { answer: shownIds('src') }),
-  routeIds: optional(idsOf('routeId', null), null, { answer: shownIds('rte') }),
-  destinationIds: optional(idsOf('destinationId', null), null, { answer: shownIds('dst', 'dst_wh') }),
-  afterCount: optional(
+  config: table.sealed(config, { answer: shownConfig }),
+  enabled: table.optional(field.enabled, true),
+  kinds: table.optional(kinds, null),
+  sourceIds: table.optional(idsOf('sourceId', null), null, { answer: shownIds('src') }),
+  routeIds: table.optional(idsOf('routeId', null), null, { answer: shownIds('rte') }),
+  destinationIds: table.optional(idsOf('destinationId', null), null, { answer: shownIds('dst', 'dst_wh') }),
+  afterCount: table.optional(
     withExample(z.int().min(1).max(1_000_000), 1, 'The count that an issue must reach before the channel is notified.'),
     1,
   ),
-  onAcknowledged: optional(flag(false, 'Whether to notify when an issue is acknowledged.'), false),
-  onResolved: optional(flag(true, 'Whether to notify when an issue is resolved or ignored.'), true),
-  throttleMinutes: optional(
+  onAcknowledged: table.optional(flag(false, 'Whether to notify when an issue is acknowledged.'), false),
+  onResolved: table.optional(flag(true, 'Whether to notify when an issue is resolved or ignored.'), true),
+  throttleMinutes: table.optional(
     withExample(
       z.int().min(0).max(DAY_MINUTES),
       DEFAULT_THROTTLE_MINUTES,
@@ -94,8 +84,8 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     ),
     DEFAULT_THROTTLE_MINUTES,
   ),
-  quietHours: optional(quietHours, null),
-  digestMinutes: optional(
+  quietHours: table.optional(quietHours, null),
+  digestMinutes: table.optional(
     withExample(
       z.int().min(1).max(DAY_MINUTES).nullable(),
       null,
@@ -103,32 +93,32 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
     ),
     null,
   ),
-  withheldEmails: computed(
+  withheldEmails: table.computed(
     withExample(
       z.array(text('ops@example.com')),
       [],
       'Addresses that receive no email because their owners have not confirmed them or the operator does not accept their domain.',
     ),
   ),
-  previousSecretUntil: readOnly(
+  previousSecretUntil: table.readOnly(
     timestamp
       .nullable()
       .describe('When the previous secret expires. Until then, messages are signed with both secrets.'),
   ),
-  failingSince: readOnly(
+  failingSince: table.readOnly(
     timestamp.nullable().describe('When Hookyard first gave up on a message. Null if the channel is not failing.'),
   ),
-  lastError: readOnly(text('The channel returned 410').nullable()),
-  lastSentAt: readOnly(timestamp.nullable()),
-  createdAt: readOnly(timestamp),
-  updatedAt: readOnly(timestamp),
+  lastError: table.readOnly(text('The channel returned 410').nullable()),
+  lastSentAt: table.readOnly(timestamp.nullable()),
+  createdAt: table.readOnly(timestamp),
+  updatedAt: table.readOnly(timestamp),
 });
 
-export const alertChannelDefaults = defaultsOf(alertChannelMembers);
+export const alertChannelDefaults = table.defaultsOf(alertChannelMembers);
 
-export const createAlertChannelSchema = z.object({ ...createShape(alertChannelMembers), config });
-export const updateAlertChannelSchema = z.object(updateShape(alertChannelMembers));
-export const alertChannelAnswer = component('AlertChannel', answerShape(alertChannelMembers));
+export const createAlertChannelSchema = z.object({ ...table.createShape(alertChannelMembers), config });
+export const updateAlertChannelSchema = z.object(table.updateShape(alertChannelMembers));
+export const alertChannelAnswer = component('AlertChannel', table.answerShape(alertChannelMembers));
 
 export const createAlertChannelBody = createAlertChannelSchema.extend({
   config: withExample(

@@ -16,23 +16,7 @@ import type { Destination } from '../../../db/records/entities.ts';
 import { ApiError } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { pauseMembers } from '../routes/pauses.ts';
-import {
-  answerShape,
-  computed,
-  converted,
-  createShape,
-  defaultsOf,
-  importShape,
-  membersOf,
-  only,
-  optional,
-  readOnly,
-  required,
-  type Row,
-  sealed,
-  updateShape,
-  withoutDefault,
-} from '../table.ts';
+import * as table from '../table.ts';
 import { component, idOf, recentTotals, REDACTED, text, timestamp, warnings, withExample } from '../values.ts';
 
 const MAX_RATE_PER_MINUTE = 1_000_000;
@@ -68,41 +52,42 @@ const httpType = {
   isStored: true,
 } as const;
 
-/** Clients may send what is `required` or `optional`, with its default, or `converted`; the others are read-only. */
-export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldMapping' | 'previousSigningSecret'>>()({
-  id: readOnly(idOf('dst')),
-  name: required(withExample(field.name, 'CRM')),
+export const destinationMembers = table.membersOf<
+  Omit<Destination, 'config' | 'fieldMapping' | 'previousSigningSecret'>
+>()({
+  id: table.readOnly(idOf('dst')),
+  name: table.required(withExample(field.name, 'CRM')),
   type: httpType,
   // Warehouses have none, and are in the same files.
-  url: required(field.url, { answer: field.shownUrl }),
-  enabled: optional(field.enabled, true, { fileName: 'isActive' }),
+  url: table.required(field.url, { answer: field.shownUrl }),
+  enabled: table.optional(field.enabled, true, { fileName: 'isActive' }),
   ...pauseMembers,
-  successRate: computed(recentTotals.successRate),
-  avgLatency: computed(recentTotals.avgLatency),
-  deliveriesCount: computed(recentTotals.deliveriesCount),
-  slug: converted(withExample(field.slug, 'crm')),
-  description: optional(withExample(field.description, 'Sales team'), null),
-  method: optional(z.enum(METHODS), 'POST'),
-  headers: optional(field.headers, {}),
-  forwardHeaders: optional(field.forwardHeaders, null),
-  forwardQuery: optional(field.forwardQuery, false),
-  forwardPath: optional(field.forwardPath, false),
-  authType: optional(z.enum(AUTH_TYPES), 'none'),
-  authConfig: sealed(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
-  signingSecret: sealed(signingSecret, {
+  successRate: table.computed(recentTotals.successRate),
+  avgLatency: table.computed(recentTotals.avgLatency),
+  deliveriesCount: table.computed(recentTotals.deliveriesCount),
+  slug: table.converted(withExample(field.slug, 'crm')),
+  description: table.optional(withExample(field.description, 'Sales team'), null),
+  method: table.optional(z.enum(METHODS), 'POST'),
+  headers: table.optional(field.headers, {}),
+  forwardHeaders: table.optional(field.forwardHeaders, null),
+  forwardQuery: table.optional(field.forwardQuery, false),
+  forwardPath: table.optional(field.forwardPath, false),
+  authType: table.optional(z.enum(AUTH_TYPES), 'none'),
+  authConfig: table.sealed(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
+  signingSecret: table.sealed(signingSecret, {
     answer: shownSigningSecret,
     file: withExample(signingSecret, null),
   }),
-  previousSigningSecretUntil: readOnly(
+  previousSigningSecretUntil: table.readOnly(
     timestamp
       .nullable()
       .describe('When the previous secret expires. Until then, deliveries are signed with both secrets.'),
   ),
-  timeoutMs: optional(
+  timeoutMs: table.optional(
     withExample(z.int().min(1).max(60_000), 30_000, 'Timeout for each attempt, in milliseconds.'),
     30_000,
   ),
-  rateLimitPerMinute: optional(
+  rateLimitPerMinute: table.optional(
     withExample(
       z.int().min(1).max(MAX_RATE_PER_MINUTE).nullable(),
       null,
@@ -110,7 +95,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
     ),
     null,
   ),
-  maxConcurrency: optional(
+  maxConcurrency: table.optional(
     withExample(
       z.int().min(1).max(MAX_CONCURRENCY).nullable(),
       null,
@@ -118,23 +103,23 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
     ),
     null,
   ),
-  retryPolicy: converted(field.retryPolicy, { answer: field.shownRetryPolicy }),
-  lastDeliveryAt: computed(timestamp.nullable()),
-  warnings: computed(warnings),
-  createdAt: readOnly(timestamp),
-  updatedAt: readOnly(timestamp),
+  retryPolicy: table.converted(field.retryPolicy, { answer: field.shownRetryPolicy }),
+  lastDeliveryAt: table.computed(timestamp.nullable()),
+  warnings: table.computed(warnings),
+  createdAt: table.readOnly(timestamp),
+  updatedAt: table.readOnly(timestamp),
 });
 
-export const destinationDefaults = defaultsOf(destinationMembers);
+export const destinationDefaults = table.defaultsOf(destinationMembers);
 
-export const createDestinationSchema = z.object(createShape(destinationMembers));
-export const updateDestinationSchema = z.object(updateShape(destinationMembers));
-export const destinationImportItem = z.object(importShape(destinationMembers));
-export const httpDestination = component('HttpDestination', answerShape(destinationMembers));
+export const createDestinationSchema = z.object(table.createShape(destinationMembers));
+export const updateDestinationSchema = z.object(table.updateShape(destinationMembers));
+export const destinationImportItem = z.object(table.importShape(destinationMembers));
+export const httpDestination = component('HttpDestination', table.answerShape(destinationMembers));
 
 export type DestinationInput = Omit<z.output<typeof createDestinationSchema>, 'type'>;
 
-export const summaryMembers = only(
+export const summaryMembers = table.only(
   destinationMembers,
   'id',
   'name',
@@ -148,7 +133,7 @@ export const summaryMembers = only(
   'avgLatency',
   'deliveriesCount',
 );
-export const httpSummary = component('HttpDestinationSummary', answerShape(summaryMembers));
+export const httpSummary = component('HttpDestinationSummary', table.answerShape(summaryMembers));
 
 export const typeSchema = z.looseObject({ type: z.enum(DESTINATION_TYPES).default('http') });
 
@@ -193,7 +178,7 @@ function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
   const masked = z.string().optional().describe('Masked.');
   return Object.entries<z.ZodType>(warehouseConfigSchemas[type].shape).map(([name, member]) => [
     name,
-    secretFieldsOf(type).includes(name) ? masked : withoutDefault(member).optional(),
+    secretFieldsOf(type).includes(name) ? masked : table.withoutDefault(member).optional(),
   ]);
 }
 
@@ -211,16 +196,15 @@ const shownFieldMapping = z.array(
 const configInFile = z
   .union([shownConfig, z.literal(REDACTED)])
   .describe('Warehouse configuration. Present only for warehouses.');
-const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
+const onlyShown = ({ answer, file }: table.Row) => table.readOnly(answer, file);
 
 /**
- * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are read-only.
  * `config` and `fieldMapping` are checked by destination-warehouse.ts: by type, merged over the stored values, and with
  * errors that have no code.
  */
-export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecret'>>()({
-  id: readOnly(idOf('dst_wh')),
-  name: required(withExample(destinationMembers.name.create, 'Data lake')),
+export const warehouseMembers = table.membersOf<Omit<Destination, 'previousSigningSecret'>>()({
+  id: table.readOnly(idOf('dst_wh')),
+  name: table.required(withExample(destinationMembers.name.create, 'Data lake')),
   type: {
     create: z.enum(WAREHOUSE_TYPES),
     update: z.string().optional(),
@@ -230,14 +214,14 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
     isStored: true,
     isConverted: true,
   },
-  url: readOnly(z.literal(''), destinationMembers.url.file),
+  url: table.readOnly(z.literal(''), destinationMembers.url.file),
   enabled: destinationMembers.enabled,
   ...pauseMembers,
   successRate: destinationMembers.successRate,
   avgLatency: destinationMembers.avgLatency,
   deliveriesCount: destinationMembers.deliveriesCount,
-  config: sealed(z.unknown(), { answer: shownConfig, file: configInFile }),
-  fieldMapping: converted(z.unknown(), { answer: shownFieldMapping }),
+  config: table.sealed(z.unknown(), { answer: shownConfig, file: configInFile }),
+  fieldMapping: table.converted(z.unknown(), { answer: shownFieldMapping }),
   slug: destinationMembers.slug,
   description: destinationMembers.description,
   method: onlyShown(destinationMembers.method),
@@ -258,18 +242,18 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
   updatedAt: destinationMembers.updatedAt,
 });
 
-export const createWarehouseSchema = z.object(createShape(warehouseMembers));
-export const updateWarehouseSchema = z.object(updateShape(warehouseMembers));
-export const warehouseImportItem = z.object(importShape(warehouseMembers));
+export const createWarehouseSchema = z.object(table.createShape(warehouseMembers));
+export const updateWarehouseSchema = z.object(table.updateShape(warehouseMembers));
+export const warehouseImportItem = z.object(table.importShape(warehouseMembers));
 export const warehouseDestination = component(
   'WarehouseDestination',
-  answerShape(warehouseMembers),
+  table.answerShape(warehouseMembers),
   'A warehouse. Fields that apply only to HTTP destinations have their default values.',
 );
 
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
 
-export const warehouseSummaryMembers = only(
+export const warehouseSummaryMembers = table.only(
   warehouseMembers,
   'id',
   'name',
@@ -281,7 +265,7 @@ export const warehouseSummaryMembers = only(
   'pausedUntil',
   'config',
 );
-export const warehouseSummary = component('WarehouseDestinationSummary', answerShape(warehouseSummaryMembers));
+export const warehouseSummary = component('WarehouseDestinationSummary', table.answerShape(warehouseSummaryMembers));
 
 // For the description: the schemas by which destination-warehouse.ts checks config and fieldMapping.
 const mapping = withExample(fieldMappingSchema.nullable().optional(), [

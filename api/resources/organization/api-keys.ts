@@ -16,7 +16,7 @@ import { listAnswer, newestFirst, pageParams } from '../../request/query.ts';
 import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { transactional } from '../records.ts';
-import { answerShape, createShape, membersOf, readOnly, required, toAnswer } from '../table.ts';
+import * as table from '../table.ts';
 import { component, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 
 const shownScopes = withExample(z.array(z.enum(SCOPES)), ['read', 'write']);
@@ -58,23 +58,22 @@ const expiresAt = withExample(
   .nullable()
   .optional();
 
-/** Clients may send `name`, `scopes`, `allowedAddresses` and `expiresAt`; the others are read-only. */
-const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
-  id: readOnly(idOf('key')),
-  name: required(withExample(field.name, 'Deployment')),
-  scopes: required(z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).default(['read', 'write']), {
+const apiKeyMembers = table.membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
+  id: table.readOnly(idOf('key')),
+  name: table.required(withExample(field.name, 'Deployment')),
+  scopes: table.required(z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).default(['read', 'write']), {
     answer: shownScopes,
   }),
-  allowedAddresses: { ...readOnly(shownAddresses), create: allowedAddresses },
-  tokenHint: readOnly(text('x7Qa', "The key's last four characters.")),
-  expiresAt: { ...readOnly(timestamp.nullable()), create: expiresAt },
-  lastUsedAt: readOnly(timestamp.nullable()),
-  createdAt: readOnly(timestamp),
+  allowedAddresses: { ...table.readOnly(shownAddresses), create: allowedAddresses },
+  tokenHint: table.readOnly(text('x7Qa', "The key's last four characters.")),
+  expiresAt: { ...table.readOnly(timestamp.nullable()), create: expiresAt },
+  lastUsedAt: table.readOnly(timestamp.nullable()),
+  createdAt: table.readOnly(timestamp),
 });
 
-const createApiKeySchema = z.strictObject(createShape(apiKeyMembers));
-const apiKeyAnswer = component('ApiKey', answerShape(apiKeyMembers));
-const newApiKeyAnswer = component('NewApiKey', { ...answerShape(apiKeyMembers), token: text('whr_...') });
+const createApiKeySchema = z.strictObject(table.createShape(apiKeyMembers));
+const apiKeyAnswer = component('ApiKey', table.answerShape(apiKeyMembers));
+const newApiKeyAnswer = component('NewApiKey', { ...table.answerShape(apiKeyMembers), token: text('whr_...') });
 
 const listSchema = z.object({ ...pageParams });
 
@@ -215,7 +214,7 @@ function lastKey(): ApiError {
 }
 
 function show(key: ApiKey) {
-  return toAnswer(apiKeyMembers, key, {});
+  return table.toAnswer(apiKeyMembers, key, {});
 }
 
 const organizationOfCaller = component('CallerOrganization', {

@@ -17,7 +17,7 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { refuse } from '../../request/validation.ts';
-import { membersOf, optional, required } from '../table.ts';
+import * as table from '../table.ts';
 import { component, exampleSample, flag, text, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
@@ -60,11 +60,10 @@ export const shownConditions = z
 
 export const logic = z.enum(FILTER_LOGICS).describe('Whether all conditions must match, or at least one.');
 
-/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
-const filterMembers = membersOf<Filter>()({
+const filterMembers = table.membersOf<Filter>()({
   ...namedRows('flt', 'Paid orders'),
-  conditions: required(conditions.min(1), { answer: shownConditions }),
-  logic: optional(logic, 'AND'),
+  conditions: table.required(conditions.min(1), { answer: shownConditions }),
+  logic: table.optional(logic, 'AND'),
   ...usedRows,
 });
 

@@ -27,33 +27,21 @@ import {
   slugOf,
   storeWithSlug,
 } from '../records.ts';
-import {
-  answerShape,
-  computed,
-  converted,
-  createShape,
-  defaultsOf,
-  optional,
-  readOnly,
-  required,
-  type Table,
-  toAnswer,
-  updateShape,
-} from '../table.ts';
+import * as table from '../table.ts';
 import { component, count, idOf, timestamp, withExample } from '../values.ts';
 
 export const namedRows = (prefix: string, example: string) => ({
-  id: readOnly(idOf(prefix)),
-  name: required(withExample(field.name, example)),
+  id: table.readOnly(idOf(prefix)),
+  name: table.required(withExample(field.name, example)),
   // Derived from the name when none is sent.
-  slug: converted(field.slug),
-  description: optional(withExample(field.description, 'For the CRM'), null),
+  slug: table.converted(field.slug),
+  description: table.optional(withExample(field.description, 'For the CRM'), null),
 });
 
 export const usedRows = {
-  routeCount: computed(withExample(count, 1, 'The number of routes that use the record.')),
-  createdAt: readOnly(timestamp),
-  updatedAt: readOnly(timestamp),
+  routeCount: table.computed(withExample(count, 1, 'The number of routes that use the record.')),
+  createdAt: table.readOnly(timestamp),
+  updatedAt: table.readOnly(timestamp),
 };
 
 /** Its names elsewhere follow: `/api/filters`, the limit `filters`, the member `filterId` of routes. */
@@ -69,7 +57,7 @@ interface NamedKind<Own> {
   kind: Kind;
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
-  members: Table & typeof usedRows;
+  members: table.Table & typeof usedRows;
   /**
    * What is checked before it is stored, which may take a second, and of which members.
    * @throws ApiError 400 INVALID_FILTER, ...
@@ -90,8 +78,8 @@ export class NamedRecords<Own extends object> {
     this.#kind = kind;
     // The kind's entity and members are these, which MikroORM's types and those of tables cannot express.
     this.#entity = kind.entity as unknown as EntityName<Named & Own>;
-    this.#createSchema = z.object(createShape(kind.members)) as unknown as z.ZodType<NamedInput & Own>;
-    this.#updateSchema = z.object(updateShape(kind.members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
+    this.#createSchema = z.object(table.createShape(kind.members)) as unknown as z.ZodType<NamedInput & Own>;
+    this.#updateSchema = z.object(table.updateShape(kind.members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
     this.#find = finder(this.#entity, kind.kind, kind.prefix);
   }
 
@@ -105,7 +93,7 @@ export class NamedRecords<Own extends object> {
       base: `/api/${kind}s`,
       name,
       noun: kind,
-      answer: component(name, answerShape(members)),
+      answer: component(name, table.answerShape(members)),
       entity: this.#entity,
       find: this.#find,
       show: (ctx, deps, records) => this.#show(ctx, deps, records),
@@ -140,7 +128,7 @@ export class NamedRecords<Own extends object> {
 
   async #input(ctx: Context, deps: ApiDeps) {
     const { slug, ...sent } = await parseBody(ctx, this.#createSchema);
-    const members = { ...defaultsOf(this.#kind.members), ...sent };
+    const members = { ...table.defaultsOf(this.#kind.members), ...sent };
     await this.#kind.check?.run(ctx, deps, members as unknown as Own);
     return { slug, members };
   }
@@ -204,7 +192,7 @@ export class NamedRecords<Own extends object> {
     const { members, kind } = this.#kind;
     const ids = records.map(({ id }) => id);
     const counts = await countRoutesOf(entityManager(ctx, deps), organizationId(ctx), `${kind}_id`, ids);
-    return records.map((record) => toAnswer(members, record, { routeCount: counts.get(record.id) ?? 0 }));
+    return records.map((record) => table.toAnswer(members, record, { routeCount: counts.get(record.id) ?? 0 }));
   }
 }
 

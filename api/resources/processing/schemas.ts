@@ -7,7 +7,7 @@ import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
-import { membersOf, readOnly, required } from '../table.ts';
+import * as table from '../table.ts';
 import { component, flag, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
@@ -27,11 +27,10 @@ const shownSchema = withExample(
   'A JSON Schema.',
 );
 
-/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
-const schemaMembers = membersOf<Schema>()({
+const schemaMembers = table.membersOf<Schema>()({
   ...namedRows('sch', 'Order'),
-  schema: required(jsonSchema, { answer: shownSchema }),
-  version: readOnly(version),
+  schema: table.required(jsonSchema, { answer: shownSchema }),
+  version: table.readOnly(version),
   ...usedRows,
 });
 

@@ -12,7 +12,7 @@ import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { ApiError, invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
-import { createShape, membersOf, optional, readOnly, required } from '../table.ts';
+import * as table from '../table.ts';
 import { exampleSample, text, version, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
 
@@ -30,18 +30,17 @@ const outputContentType = withExample(
   'application/json',
 );
 
-/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
-const transformMembers = membersOf<Transform>()({
+const transformMembers = table.membersOf<Transform>()({
   ...namedRows('tfm', 'To the CRM'),
-  type: required(z.enum(TRANSFORM_TYPES)),
-  code: required(code),
-  outputContentType: optional(outputContentType, null),
-  version: readOnly(version),
+  type: table.required(z.enum(TRANSFORM_TYPES)),
+  code: table.required(code),
+  outputContentType: table.optional(outputContentType, null),
+  version: table.readOnly(version),
   ...usedRows,
 });
 
 const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
-const codeShape = createShape({ type, code: codeRow, outputContentType: outputRow });
+const codeShape = table.createShape({ type, code: codeRow, outputContentType: outputRow });
 
 const sampleSchema = z.object({
   payload: z.unknown().optional(),

@@ -6,19 +6,21 @@ import { notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { futureTime } from '../fields.ts';
 import { findDestination, findRoute } from '../records.ts';
-import { answerShape, computed } from '../table.ts';
+import * as table from '../table.ts';
 import { component, flag, idOf, text, timestamp, withExample } from '../values.ts';
 
 const MAX_REASON = 500;
 const MAX_RELEASE_PER_SECOND = 10_000;
 
 export const pauseMembers = {
-  paused: computed(flag(false, 'Whether deliveries are paused.')),
-  pausedSince: computed(withExample(timestamp.nullable(), null, 'When the pause began. Null if not paused.')),
-  pausedUntil: computed(
+  paused: table.computed(flag(false, 'Whether deliveries are paused.')),
+  pausedSince: table.computed(withExample(timestamp.nullable(), null, 'When the pause began. Null if not paused.')),
+  pausedUntil: table.computed(
     withExample(timestamp.nullable(), null, 'When the pause ends automatically. Null if it does not.'),
   ),
-  pauseReason: computed(withExample(text('CRM migration', 'The reason for the pause. Null if none.').nullable(), null)),
+  pauseReason: table.computed(
+    withExample(text('CRM migration', 'The reason for the pause. Null if none.').nullable(), null),
+  ),
 };
 
 const until = withExample(
@@ -44,7 +46,7 @@ const resumeSchema = z.object({
   ),
 });
 
-const pauseAnswer = component('Pause', { id: idOf('rte', 'dst', 'dst_wh'), ...answerShape(pauseMembers) });
+const pauseAnswer = component('Pause', { id: idOf('rte', 'dst', 'dst_wh'), ...table.answerShape(pauseMembers) });
 
 /** Of a route or destination; undefined: it is not paused. */
 export function showPause(pause: Pause | undefined) {

@@ -11,19 +11,7 @@ import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { conditions, logic, shownConditions } from '../processing/filters.ts';
 import { pauseMembers } from './pauses.ts';
-import {
-  answerShape,
-  computed,
-  createShape,
-  defaultsOf,
-  fileShape,
-  importShape,
-  membersOf,
-  optional,
-  readOnly,
-  required,
-  updateShape,
-} from '../table.ts';
+import * as table from '../table.ts';
 import { component, count, flag, idOf, named, text, timestamp, warnings, withExample } from '../values.ts';
 
 const MAX_DESTINATIONS_PER_ROUTE = 50;
@@ -99,25 +87,32 @@ const slug = (example: string | null) => withExample(z.string().nullable(), exam
 
 const whole = (least: number, most: number, example: number) => withExample(z.int().min(least).max(most), example);
 
-/** Clients may send what is `required` or `optional`, with its default; the others are read-only. */
-export const routeMembers = membersOf<Route>()({
-  id: readOnly(idOf('rte')),
-  name: required(withExample(field.name, 'Orders to the CRM')),
-  description: optional(field.description, null),
-  sourceId: required(z.string(), { answer: idOf('src'), fileName: 'sourceSlug', file: slug('orders') }),
-  destinationIds: required(primaries.min(1), {
+export const routeMembers = table.membersOf<Route>()({
+  id: table.readOnly(idOf('rte')),
+  name: table.required(withExample(field.name, 'Orders to the CRM')),
+  description: table.optional(field.description, null),
+  sourceId: table.required(z.string(), { answer: idOf('src'), fileName: 'sourceSlug', file: slug('orders') }),
+  destinationIds: table.required(primaries.min(1), {
     answer: z.array(shownDestination).max(MAX_DESTINATIONS_PER_ROUTE),
     fileName: 'destinationSlugs',
     file: z.array(text('crm')).max(MAX_DESTINATIONS_PER_ROUTE),
   }),
-  transformId: optional(reference, null, {
+  transformId: table.optional(reference, null, {
     answer: idOf('tfm').nullable(),
     fileName: 'transformSlug',
     file: slug(null),
   }),
-  filterId: optional(reference, null, { answer: idOf('flt').nullable(), fileName: 'filterSlug', file: slug(null) }),
-  schemaId: optional(reference, null, { answer: idOf('sch').nullable(), fileName: 'schemaSlug', file: slug(null) }),
-  priority: optional(
+  filterId: table.optional(reference, null, {
+    answer: idOf('flt').nullable(),
+    fileName: 'filterSlug',
+    file: slug(null),
+  }),
+  schemaId: table.optional(reference, null, {
+    answer: idOf('sch').nullable(),
+    fileName: 'schemaSlug',
+    file: slug(null),
+  }),
+  priority: table.optional(
     withExample(
       whole(-MAX_INTEGER, MAX_INTEGER, 0),
       0,
@@ -125,78 +120,78 @@ export const routeMembers = membersOf<Route>()({
     ),
     0,
   ),
-  filterConditions: optional(conditions.nullable(), null, { answer: shownConditions.nullable() }),
-  filterLogic: optional(logic, 'AND'),
-  failoverDestinationIds: optional(failovers, [], {
+  filterConditions: table.optional(conditions.nullable(), null, { answer: shownConditions.nullable() }),
+  filterLogic: table.optional(logic, 'AND'),
+  failoverDestinationIds: table.optional(failovers, [], {
     answer: z.array(shownDestination).max(MAX_FAILOVERS),
     fileName: 'failoverDestinationSlugs',
     file: z.array(text('crm-2')).max(MAX_FAILOVERS),
   }),
-  failoverAfterAttempts: optional(whole(1, 51, 3), 3),
-  circuitState: computed(z.enum(CIRCUIT_STATES)),
-  circuitCooldownSeconds: optional(whole(1, 86_400, 300), 300),
-  circuitFailureThreshold: optional(whole(1, 10_000, 5), 5),
-  circuitProbeSuccessThreshold: optional(whole(1, 1000, 2), 2),
-  notifyOnFailure: optional(flag(true), false),
-  notifyOnSuccess: optional(flag(false), false),
-  notifyOnRecovery: optional(flag(true), false),
-  notifyEmails: optional(notifyEmails.nullable(), null, { answer: shownEmails }),
-  withheldEmails: computed(
+  failoverAfterAttempts: table.optional(whole(1, 51, 3), 3),
+  circuitState: table.computed(z.enum(CIRCUIT_STATES)),
+  circuitCooldownSeconds: table.optional(whole(1, 86_400, 300), 300),
+  circuitFailureThreshold: table.optional(whole(1, 10_000, 5), 5),
+  circuitProbeSuccessThreshold: table.optional(whole(1, 1000, 2), 2),
+  notifyOnFailure: table.optional(flag(true), false),
+  notifyOnSuccess: table.optional(flag(false), false),
+  notifyOnRecovery: table.optional(flag(true), false),
+  notifyEmails: table.optional(notifyEmails.nullable(), null, { answer: shownEmails }),
+  withheldEmails: table.computed(
     withExample(
       z.array(text('team@example.com')),
       [],
       'Addresses in `notifyEmails` that receive no email because their owners have not confirmed them or the operator does not accept their domain.',
     ),
   ),
-  expectedResponse: optional(expectedResponse, null),
-  ordering: optional(ordering, null),
-  lane: optional(lane.nullable(), null, {
+  expectedResponse: table.optional(expectedResponse, null),
+  ordering: table.optional(ordering, null),
+  lane: table.optional(lane.nullable(), null, {
     answer: lane.optional().describe("The route's lane. Present only if set for this route."),
   }),
-  allowOwnAddress: optional(
+  allowOwnAddress: table.optional(
     withExample(z.boolean(), false, 'Whether the route may deliver to ingest URLs under `HOOKYARD_PUBLIC_URL`.'),
     false,
   ),
-  enabled: optional(field.enabled, true, { fileName: 'isActive' }),
+  enabled: table.optional(field.enabled, true, { fileName: 'isActive' }),
   ...pauseMembers,
-  warnings: computed(warnings),
-  source: computed(named('src', 'Orders')),
-  destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),
-  transform: computed(named('tfm', 'To XML').nullable()),
-  filter: computed(named('flt', 'Paid orders').nullable()),
-  schema: computed(named('sch', 'Order').nullable()),
-  eventsRouted: computed(count),
-  lastEventAt: computed(timestamp.nullable()),
-  createdAt: readOnly(timestamp),
-  updatedAt: readOnly(timestamp),
+  warnings: table.computed(warnings),
+  source: table.computed(named('src', 'Orders')),
+  destinations: table.computed(z.array(named('dst', 'CRM', 'dst_wh'))),
+  transform: table.computed(named('tfm', 'To XML').nullable()),
+  filter: table.computed(named('flt', 'Paid orders').nullable()),
+  schema: table.computed(named('sch', 'Order').nullable()),
+  eventsRouted: table.computed(count),
+  lastEventAt: table.computed(timestamp.nullable()),
+  createdAt: table.readOnly(timestamp),
+  updatedAt: table.readOnly(timestamp),
 });
 
-export const routeDefaults = defaultsOf(routeMembers);
+export const routeDefaults = table.defaultsOf(routeMembers);
 
-export const createRouteSchema = z.object(createShape(routeMembers)).superRefine(checkFilter);
-export const updateRouteSchema = z.object(updateShape(routeMembers)).superRefine(checkFilter);
+export const createRouteSchema = z.object(table.createShape(routeMembers)).superRefine(checkFilter);
+export const updateRouteSchema = z.object(table.updateShape(routeMembers)).superRefine(checkFilter);
 export type RouteInput = z.output<typeof createRouteSchema>;
-export const routeAnswer = component('Route', answerShape(routeMembers));
+export const routeAnswer = component('Route', table.answerShape(routeMembers));
 
 // The circuit breaker's own endpoint knows these three.
 const { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold } = routeMembers;
 const circuitMembers = { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold };
-export const circuitConfigSchema = z.object(updateShape(circuitMembers));
-export const circuitConfigAnswer = answerShape(circuitMembers);
+export const circuitConfigSchema = z.object(table.updateShape(circuitMembers));
+export const circuitConfigAnswer = table.answerShape(circuitMembers);
 
 // Names in older files, from when a route had one destination, and in the circuit status.
 const firstDestination = withExample(slug('crm'), 'crm', 'The first slug in `destinationSlugs`.');
 const failureThreshold = withExample(z.int(), 5, 'The same as `circuitFailureThreshold`.');
 
 export const routeFileItem = component('RouteExportItem', {
-  ...fileShape(routeMembers),
+  ...table.fileShape(routeMembers),
   destinationSlug: firstDestination,
   failureThreshold,
 });
 
 /** A route in an import; `failureThreshold` is used, and checked, when the other name is missing. */
 export const routeImportItem = z.object({
-  ...importShape(routeMembers),
+  ...table.importShape(routeMembers),
   destinationSlug: slug('crm').optional(),
   destinationSlugs: primaries.optional(),
   failureThreshold: z.unknown().optional(),

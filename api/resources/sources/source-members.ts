@@ -14,19 +14,7 @@ import { sourceHandshakeSchema } from '../../../core/verification/source-handsha
 import type { Source } from '../../../db/records/entities.ts';
 import { PROVIDER_NAMES } from '../../../providers/index.ts';
 import * as field from '../fields.ts';
-import {
-  answerShape,
-  computed,
-  converted,
-  createShape,
-  defaultsOf,
-  membersOf,
-  optional,
-  readOnly,
-  required,
-  updateShape,
-  withoutDefault,
-} from '../table.ts';
+import * as table from '../table.ts';
 import { component, count, idOf, text, timestamp, warnings, withExample } from '../values.ts';
 
 const MAX_WINDOW_SECONDS = 604_800;
@@ -96,7 +84,7 @@ const publicMembers = Map.groupBy(
 );
 
 function shownMember(types: readonly z.ZodType[]): z.ZodType {
-  const [first = z.never(), ...others] = types.map(withoutDefault);
+  const [first = z.never(), ...others] = types.map(table.withoutDefault);
   if (others.length === 0 || !(first instanceof z.ZodEnum)) return first;
   const values = [first, ...others].flatMap((each) => (each instanceof z.ZodEnum ? each.options.map(String) : []));
   return z.enum([...new Set(values)]);
@@ -162,10 +150,6 @@ const lastHandshake = z
   .nullable()
   .describe("The sender's last handshake. Null if none.");
 
-/**
- * Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are
- * read-only.
- */
 type Hidden =
   | 'verification'
   | 'verificationSecret'
@@ -176,53 +160,55 @@ type Hidden =
   | 'lastHandshakeKind'
   | 'lastHandshakeAt'
   | 'lastHandshakeShown';
-export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
-  id: readOnly(idOf('src')),
-  name: required(field.name),
+export const sourceMembers = table.membersOf<Omit<Source, Hidden>>()({
+  id: table.readOnly(idOf('src')),
+  name: table.required(field.name),
   // Part of the URL that the provider sends to, so an update may not change it.
-  slug: { ...required(field.slug), update: z.string().optional() },
-  description: optional(field.description, null),
-  webhookUrl: computed(
+  slug: { ...table.required(field.slug), update: z.string().optional() },
+  description: table.optional(field.description, null),
+  webhookUrl: table.computed(
     text(
       'http://localhost:3000/ingest/default/orders',
       'The ingest URL that the sender posts webhooks to. Its token is masked for read-only keys.',
     ),
   ),
-  provider: optional(provider, null),
+  provider: table.optional(provider, null),
   verificationConfig: {
     create: verificationConfig,
     update: verificationConfig,
     answer: shownVerificationConfig,
     isStored: false,
   },
-  previousSecretUntil: readOnly(
+  previousSecretUntil: table.readOnly(
     timestamp
       .nullable()
       .describe('When the previous secret expires. Until then, webhooks signed with it are also accepted.'),
   ),
-  idempotencyKey: optional(idempotencyKey, null),
-  ingestToken: optional(ingestToken, 'none'),
-  previousTokenUntil: readOnly(timestamp.nullable().describe('When the previous ingest URL expires. Null if none.')),
-  concealed: optional(concealed, false),
-  allowPaths: optional(allowPaths, false),
-  answer: optional(answer, null, { answer: shownAnswer.nullable() }),
-  handshake: converted(handshake, { answer: shownHandshake.nullable() }),
-  lastHandshake: computed(lastHandshake),
-  enabled: optional(field.enabled, true),
-  eventsCount: computed(count),
-  lastEventAt: computed(timestamp.nullable()),
-  warnings: computed(warnings),
-  createdAt: readOnly(timestamp),
-  updatedAt: readOnly(timestamp),
+  idempotencyKey: table.optional(idempotencyKey, null),
+  ingestToken: table.optional(ingestToken, 'none'),
+  previousTokenUntil: table.readOnly(
+    timestamp.nullable().describe('When the previous ingest URL expires. Null if none.'),
+  ),
+  concealed: table.optional(concealed, false),
+  allowPaths: table.optional(allowPaths, false),
+  answer: table.optional(answer, null, { answer: shownAnswer.nullable() }),
+  handshake: table.converted(handshake, { answer: shownHandshake.nullable() }),
+  lastHandshake: table.computed(lastHandshake),
+  enabled: table.optional(field.enabled, true),
+  eventsCount: table.computed(count),
+  lastEventAt: table.computed(timestamp.nullable()),
+  warnings: table.computed(warnings),
+  createdAt: table.readOnly(timestamp),
+  updatedAt: table.readOnly(timestamp),
 });
 
-export const sourceDefaults = defaultsOf(sourceMembers);
+export const sourceDefaults = table.defaultsOf(sourceMembers);
 
-export const createSourceSchema = z.object(createShape(sourceMembers));
+export const createSourceSchema = z.object(table.createShape(sourceMembers));
 /** The slug is that of the path. */
 export const putSourceSchema = createSourceSchema.extend({ slug: createSourceSchema.shape.slug.optional() });
-export const updateSourceSchema = z.object(updateShape(sourceMembers));
-export const sourceAnswer = component('Source', answerShape(sourceMembers));
+export const updateSourceSchema = z.object(table.updateShape(sourceMembers));
+export const sourceAnswer = component('Source', table.answerShape(sourceMembers));
 
 const providerConfig = component(
   'ProviderConfig',
