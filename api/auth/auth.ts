@@ -1,5 +1,6 @@
 // Who a request comes from: its API key, or the operator's key, and how often an address may be wrong.
 import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { hashToken } from '../../core/config/api-token.ts';
 import { isUsable, type Settings } from '../../core/config/config.ts';
 import { currentSecret } from '../../core/config/secret-files.ts';
@@ -13,27 +14,16 @@ import { plural } from '../../core/text/plural.ts';
 import { actingFor } from '../../db/connections/by-organization.ts';
 import { findKey, noteUse, type ValidKey } from '../../db/organizations/keys.ts';
 import { type ApiDeps, type Caller, callerOf, type Context, type Next, param } from '../request/context.ts';
-import { ApiError, forbidden } from '../request/errors.ts';
+import { type ApiError, forbidden, missing, rateLimited, unauthorized } from '../request/errors.ts';
 import { type FirstOfMinute, recordRefusedUses } from './audit-trail.ts';
 
 const WINDOW_MS = 60_000;
 /** More addresses than these share one count until the minute ends. */
 const MAX_ADDRESSES = 10_000;
-/** Keys that were valid; the oldest are forgotten. */
+/** Keys that were valid; those that were not used for longest are forgotten. */
 const MAX_KNOWN_KEYS = 10_000;
 const LOOKUPS_AT_ONCE = 2;
 const MAX_WAITING = 50;
-
-interface SignIns {
-  /**
-   * Looks a key up; from an address beyond its limit only in turn.
-   * @param keyHash identifies the key
-   * @throws ApiError 429
-   */
-  lookUp<T>(address: string, keyHash: string, find: () => Promise<T | null>): Promise<T | null>;
-  /** Counts a request with wrong credentials. @returns the error to answer with: 429 beyond the limit, else null */
-  fail(address: string): ApiError | null;
-}
 
 /**
  * Counts requests with wrong credentials of each client address (an IPv4 address, or the /64 of an IPv6 one) in this
@@ -42,38 +32,33 @@ interface SignIns {
  * this process has not seen before are looked up two at a time for all addresses beyond their limit.
  * @param perMinute wrong credentials of one address that are answered 401
  */
-export function createSignIns(perMinute: number, log: Log): SignIns {
+export function createSignIns(perMinute: number, log: Log) {
   const failures = new WindowCounts({
     windowMs: WINDOW_MS,
     mostNames: MAX_ADDRESSES,
     onPassed: (counts) => tell(log, counts),
   });
-  const known = new Set<string>();
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN_KEYS });
   const inTurn = limitConcurrency(LOOKUPS_AT_ONCE, MAX_WAITING);
 
   async function remembered<T>(keyHash: string, find: () => Promise<T | null>): Promise<T | null> {
     const found = await find();
     // One that was revoked or has expired is no longer known.
     if (found === null) known.delete(keyHash);
-    else remember(keyHash);
+    else known.set(keyHash, true);
     return found;
   }
 
-  function remember(keyHash: string): void {
-    if (known.has(keyHash)) return;
-    const [oldest] = known;
-    if (known.size >= MAX_KNOWN_KEYS && oldest !== undefined) known.delete(oldest);
-    known.add(keyHash);
-  }
-
   return {
-    lookUp(address, keyHash, find) {
+    /** Looks a key up; from an address beyond its limit only in turn. @throws ApiError 429 */
+    lookUp<T>(address: string, keyHash: string, find: () => Promise<T | null>): Promise<T | null> {
       if (known.has(keyHash) || failures.of(clientOf(address)) < perMinute) return remembered(keyHash, find);
       return inTurn(() => remembered(keyHash, find)).catch((error: unknown) => {
         throw error instanceof QueueFullError ? tooMany(1) : error;
       });
     },
-    fail(address) {
+    /** Counts a request with wrong credentials. @returns the error to answer with: 429 beyond the limit, else null */
+    fail(address: string): ApiError | null {
       if (failures.add(clientOf(address)) <= perMinute) return null;
       return tooMany(Math.ceil((failures.endsAt - Date.now()) / 1000));
     },
@@ -94,15 +79,11 @@ function tell(log: Log, counts: ReadonlyMap<string, number>): void {
   );
 }
 
-function tooMany(seconds: number): ApiError {
-  return new ApiError(
-    429,
-    'RATE_LIMITED',
+const tooMany = (seconds: number): ApiError =>
+  rateLimited(
     `Too many requests with invalid credentials from this address; wait ${plural(seconds, 'second')}`,
-    undefined,
-    { 'Retry-After': String(seconds) },
+    seconds,
   );
-}
 
 type Deps = Pick<ApiDeps, 'pool' | 'servicePool' | 'tuning' | 'log'>;
 
@@ -133,7 +114,7 @@ export function authenticate(
     // What cannot be a token is not looked up.
     const key = token !== undefined && TOKEN.test(token) ? await find(token, address) : null;
     if (!key)
-      throw signIns.fail(address) ?? unauthorized('an API key as Authorization: Bearer whr_..., or as X-API-Key');
+      throw signIns.fail(address) ?? withoutCredentials('an API key as Authorization: Bearer whr_..., or as X-API-Key');
     ctx.state.caller = callerWith(key);
     if (key.allowedAddresses !== null && !isAllowedFrom(address, key.allowedAddresses)) {
       noteRefusedUse(ctx);
@@ -167,18 +148,13 @@ function callerWith(key: ValidKey): Caller {
   };
 }
 
-function unauthorized(advice: string): ApiError {
-  const message = `Missing or invalid credentials; send ${advice}`;
-  return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
-}
+const withoutCredentials = (advice: string): ApiError => unauthorized(`Missing or invalid credentials; send ${advice}`);
 
 /** Middleware of the organization-scoped family: the id of another organization gets the same 404 as an unknown id. */
 export async function requireOwnOrganization(ctx: Context, next: Next): Promise<void> {
   const id = param(ctx, 'orgId');
-  if (id !== callerOf(ctx).organization.id) {
-    const message = `The API key does not belong to an organization with ID ${id}; check the ID`;
-    throw new ApiError(404, 'RESOURCE_NOT_FOUND', message);
-  }
+  if (id !== callerOf(ctx).organization.id)
+    throw missing(`The API key does not belong to an organization with ID ${id}; check the ID`);
   await next();
 }
 
@@ -198,18 +174,13 @@ export function requireOperator({ settings, tuning, log }: OperatorDeps): (ctx: 
   });
   const signIns = createSignIns(tuning.failedSignInsPerMinute, log);
   return async (ctx, next) => {
-    if (expected === undefined)
-      throw new ApiError(
-        404,
-        'RESOURCE_NOT_FOUND',
-        `No such endpoint: ${ctx.path}; set HOOKYARD_OPERATOR_KEY to enable it`,
-      );
+    if (expected === undefined) throw missing(`No such endpoint: ${ctx.path}; set HOOKYARD_OPERATOR_KEY to enable it`);
     const given = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? '';
     // Hashes have one length, and tell nothing by the time that comparing them takes.
     if (!timingSafeEqual(hashToken(given), hashToken(expected())))
       throw (
         signIns.fail(ctx.state.client.address) ??
-        unauthorized('the operator key as Authorization: Bearer ...; API keys are not accepted')
+        withoutCredentials('the operator key as Authorization: Bearer ...; API keys are not accepted')
       );
     await next();
   };

@@ -3,7 +3,7 @@ import { plural } from '../../core/text/plural.ts';
 import { countBeforeAdding, type LimitedRecords } from '../../db/records/record-counts.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
 import { type ApiState, callerOf, type Context, type Next } from '../request/context.ts';
-import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
+import { limitExceeded, rateLimited, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 
 const NAMES: Record<LimitedRecords, string> = {
@@ -71,13 +71,8 @@ export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => P
     });
     if (count > perMinute) {
       const seconds = Math.ceil((endsAt - Date.now()) / 1000);
-      throw new ApiError(
-        429,
-        'RATE_LIMITED',
-        `This API key is limited to ${plural(perMinute, 'request')} per minute; wait ${plural(seconds, 'second')}`,
-        undefined,
-        { 'Retry-After': String(seconds) },
-      );
+      const what = `This API key is limited to ${plural(perMinute, 'request')} per minute`;
+      throw rateLimited(`${what}; wait ${plural(seconds, 'second')}`, seconds);
     }
     await next();
   };

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiRouter, type Context, param } from '../request/context.ts';
-import { noSuchFile } from '../request/errors.ts';
+import { missing } from '../request/errors.ts';
 import { consoleFolder } from './folder.ts';
 
 const TYPES: Record<string, string> = {
@@ -57,7 +57,7 @@ async function answerFile(ctx: Context, folder: string): Promise<void> {
   const name = param(ctx, 'file');
   const [, ending = ''] = NAME.exec(name) ?? [];
   const path = join(folder, 'assets', name);
-  if (ending === '' || !(await exists(path))) throw noSuchFile(name);
+  if (ending === '' || !(await exists(path))) throw missing(`No such file: ${name}`);
   const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity';
   const compressed = `${path}${ENDINGS[encoding] ?? ''}`;
   const isThere = compressed !== path && (await exists(compressed));

@@ -4,7 +4,7 @@ import { exchangeConsoleCode } from '../../db/organizations/keys.ts';
 import { hashToken } from '../../core/config/api-token.ts';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import type { ApiDeps, ApiRouter, Context } from '../request/context.ts';
-import { ApiError } from '../request/errors.ts';
+import { type ApiError, unauthorized } from '../request/errors.ts';
 import { component, timestamp, withExample } from '../resources/values.ts';
 import type { Described } from '../request/operation.ts';
 import { createSignIns } from '../auth/auth.ts';
@@ -67,8 +67,7 @@ export function mountSignIn(
   });
 }
 
-function refused(): ApiError {
-  const message =
-    'This sign-in link has already been used, is older than ten minutes or is invalid; create a new link, or sign in with an API key';
-  return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
-}
+const refused = (): ApiError =>
+  unauthorized(
+    'This sign-in link has already been used, is older than ten minutes or is invalid; create a new link, or sign in with an API key',
+  );

@@ -90,7 +90,7 @@ async function readImport(ctx: Context, member: Member): Promise<ImportRequest> 
   const items = isObject(body) ? body[member] : undefined;
   // The items are checked one by one afterwards, so that the result names an invalid one.
   const envelope = isObject(body) && Array.isArray(items) ? { ...body, [member]: items.map(() => null) } : body;
-  const { conflictStrategy, validateOnly, version } = check(envelopes[member], envelope, 'The body');
+  const { conflictStrategy, validateOnly, version } = check(envelopes[member], envelope);
   if (Number(/^\s*(\d+)/.exec(String(version))?.[1] ?? 0) > MAJOR_VERSION)
     throw invalid('version', `must be ${MAJOR_VERSION}.x: this version of Hookyard cannot read newer files`);
   return { items: Array.isArray(items) ? items : [], conflictStrategy, validateOnly };

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type ApiRouter, type Context, param } from '../request/context.ts';
-import { noSuchFile } from '../request/errors.ts';
+import { missing } from '../request/errors.ts';
 import type { Described } from '../request/operation.ts';
 import { text } from '../resources/values.ts';
 
@@ -110,7 +110,7 @@ function answerText(ctx: Context, type: string, text: string): void {
 async function answerFile(ctx: Context): Promise<void> {
   const name = param(ctx, 'file');
   const type = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
-  if (type === undefined) throw noSuchFile(name);
+  if (type === undefined) throw missing(`No such file: ${name}`);
   const path = join(folder, name);
   const { size } = await stat(path);
   const isDated = ctx.query.v === version;

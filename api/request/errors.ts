@@ -42,20 +42,24 @@ export class ApiError extends Error {
 
 /** 404: the record does not exist, or belongs to another organization (both get the same answer). */
 export function notFound(kind: string, id: string): ApiError {
-  return new ApiError(
-    404,
-    'RESOURCE_NOT_FOUND',
-    `There is no ${kind} with ID ${id} in this organization; check the ID`,
-  );
+  return missing(`There is no ${kind} with ID ${id} in this organization; check the ID`);
 }
 
-/** 404: no file of the console or the page. */
-export const noSuchFile = (name: string): ApiError => new ApiError(404, 'RESOURCE_NOT_FOUND', `No such file: ${name}`);
+/** 404: nothing of this name or address. */
+export const missing = (message: string): ApiError => new ApiError(404, 'RESOURCE_NOT_FOUND', message);
 
 /** 400 about one member of the request. */
 export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'): ApiError {
   return new ApiError(400, code, `${path} ${message}`, [{ path, message }]);
 }
+
+/** 429: too many requests of a kind that no limit of the organization is about. */
+export const rateLimited = (message: string, seconds: number): ApiError =>
+  new ApiError(429, 'RATE_LIMITED', message, undefined, { 'Retry-After': String(seconds) });
+
+/** 401, with what to send. */
+export const unauthorized = (message: string): ApiError =>
+  new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 
 /** 409: not in the state that the record is in now. */
 export const conflict = (message: string): ApiError => new ApiError(409, 'INVALID_STATE', message);
@@ -85,13 +89,9 @@ export function asApiError(error: unknown): ApiError {
     : new ApiError(500, 'INTERNAL_ERROR', 'Something went wrong');
 }
 
-export function errorBody({
-  status,
-  message,
-  code,
-  details,
-  limit,
-}: Pick<ApiError, 'status' | 'message' | 'code' | 'details'> & { limit?: LimitName | undefined }) {
+type Told = Pick<ApiError, 'status' | 'message' | 'code' | 'details'> & { limit?: LimitName | undefined };
+
+export function errorBody({ status, message, code, details, limit }: Told) {
   return {
     error: STATUS_CODES[status] ?? 'Error',
     message,

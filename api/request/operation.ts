@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { isSingleScope, type Resource, type SingleScope } from '../../core/config/plans-and-scopes.ts';
 import type { ApiDeps, ApiRouter, AppContext, Context, Next } from './context.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, missing } from './errors.ts';
 import { check, parseQuery, readJson } from './validation.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -46,8 +46,7 @@ export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
       if (body?.selects) parseQuery(ctx, z.strictObject({}));
       return run(ctx, deps, {
         query: (query && parseQuery(ctx, query)) as z.output<Query>,
-        body: (body &&
-          check(body.schema, (await readJson(ctx)) ?? (body.optional && {}), 'The body')) as z.output<Body>,
+        body: (body && check(body.schema, (await readJson(ctx)) ?? (body.optional && {}))) as z.output<Body>,
       });
     },
   };
@@ -209,8 +208,7 @@ export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void
   return (ctx) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const methods = layers.flatMap((layer) => layer.methods);
-    if (methods.length === 0)
-      throw new ApiError(404, 'RESOURCE_NOT_FOUND', `No such endpoint: ${ctx.path}; /docs lists all endpoints`);
+    if (methods.length === 0) throw missing(`No such endpoint: ${ctx.path}; /docs lists all endpoints`);
     answerMethods(ctx, methods);
   };
 }

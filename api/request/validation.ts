@@ -1,6 +1,6 @@
 // Reads JSON bodies and checks them; an error of zod becomes a 400 whose message names the first offending member and
 // what it must be.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ExactNumber, magnitudeOf, parseExact } from '../../core/text/exact-json.ts';
 import { plural } from '../../core/text/plural.ts';
 import { type UnknownMember, unknownMembers } from '../../core/text/unknown-members.ts';
@@ -101,11 +101,17 @@ export function refuse(
 /**
  * Checks the body of a request, or a value in it, against a schema. Members that the schema does not know are ignored
  * and named in the answer (ignored.ts); a strict object refuses them.
- * @param what names the value itself in messages about it as a whole: `The body`
+ * @param what names the value itself in messages about it as a whole
  * @throws ApiError 400; an issue with a code of its own wins over the others
  */
-export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what = 'The body'): z.output<Schema> {
   return checkIn('body', schema, value, what);
+}
+
+/** Checks one member of a body by itself; errors name it. @throws ApiError 400 */
+export function checkMember<Schema extends z.ZodType>(name: string, schema: Schema, value: unknown): z.output<Schema> {
+  const checked: Record<string, unknown> = check(z.object({ [name]: schema }), { [name]: value });
+  return checked[name] as z.output<Schema>;
 }
 
 function checkIn<Schema extends z.ZodType>(
@@ -139,7 +145,7 @@ function checkIn<Schema extends z.ZodType>(
 
 /** Reads and checks the JSON body of a request that must have one. @throws ApiError 400, 413, 415 */
 export async function parseBody<Schema extends z.ZodType>(ctx: AppContext, schema: Schema): Promise<z.output<Schema>> {
-  return check(schema, await readJson(ctx), 'The body');
+  return check(schema, await readJson(ctx));
 }
 
 /** Checks the query parameters of a request. @throws ApiError 400 */
@@ -154,12 +160,8 @@ const MAX_DETAILS = 20;
 
 function refusalOf(member: UnknownMember): Issue {
   const nearest = nearestOf(member);
-  const hint =
-    nearest === null
-      ? member.known.length > 0
-        ? `. Valid names: ${member.known.join(', ')}`
-        : ''
-      : `; did you mean ${nearest}?`;
+  if (nearest !== null) return { path: member.path, message: `is unknown; did you mean ${nearest}?` };
+  const hint = member.known.length > 0 ? `. Valid names: ${member.known.join(', ')}` : '';
   return { path: member.path, message: `is unknown${hint}` };
 }
 
@@ -218,25 +220,26 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
       return issue.input === undefined ? `is required and ${wanted}` : wanted;
     }
     case 'invalid_value':
-      return `${issue.input === undefined ? 'is required and ' : ''}must be ${issue.values
-        .map(String)
-        .join(', ')
-        .replace(/, ([^,]*)$/, ' or $1')}`;
+      return `${issue.input === undefined ? 'is required and ' : ''}must be ${alternatives(issue.values)}`;
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum));
     case 'too_big':
       return `must ${bound('at most', issue.origin, Number(issue.maximum))}`;
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options)
-        ? `must be ${issue.options
-            .map(String)
-            .join(', ')
-            .replace(/, ([^,]*)$/, ' or $1')}`
+        ? `must be ${alternatives(issue.options)}`
         : ofUnion(issue.errors.flat());
     default:
       return undefined;
   }
 }
+
+/** `a, b or c` */
+export const alternatives = (values: readonly unknown[]): string =>
+  values
+    .map(String)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1');
 
 /** What the closest form of a union found. @param found by all of them */
 function ofUnion(found: z.core.$ZodIssue[]): string {

@@ -19,7 +19,7 @@ import { invalid } from '../../request/errors.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
-import { check, parseBody } from '../../request/validation.ts';
+import { checkMember, parseBody } from '../../request/validation.ts';
 import { UNCHANGEABLE } from '../destinations/destination-members.ts';
 import { crudOperations, showOne } from '../crud.ts';
 import * as field from '../fields.ts';
@@ -283,7 +283,7 @@ function sealConfig(
   stored: StoredConfig | null,
 ): { config: string | null; notifyEmails: string | null } {
   const schema: z.ZodType<object> = channelConfigSchemas[type];
-  const { config } = check(z.object({ config: schema }), { config: withSecret(deps, type, sent, stored) }, 'The body');
+  const config = checkMember('config', schema, withSecret(deps, type, sent, stored));
   if (type === 'mail') return { config: null, notifyEmails: (config as { emails: string }).emails };
   return { config: deps.secretBox.encrypt(JSON.stringify(config), id), notifyEmails: null };
 }

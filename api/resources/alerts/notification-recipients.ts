@@ -12,7 +12,7 @@ import {
 } from '../../../db/messages/recipients.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { type ApiDeps, organizationId } from '../../request/context.ts';
-import { ApiError, conflict, invalid } from '../../request/errors.ts';
+import { conflict, invalid, missing, rateLimited } from '../../request/errors.ts';
 import { component, flag, listOf, text, timestamp } from '../values.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams } from '../../request/query.ts';
@@ -55,19 +55,12 @@ export const notificationRecipientOperations: Operation[] = [
       const asked = body.address.toLowerCase();
       const found = await findRecipient(deps.pool, organizationId(ctx), asked);
       if (!found)
-        throw new ApiError(
-          404,
-          'RESOURCE_NOT_FOUND',
-          `No route or alert channel in this organization notifies ${asked}; add the address to one first`,
-        );
+        throw missing(`No route or alert channel in this organization notifies ${asked}; add the address to one first`);
       if (found.refused) throw conflict(`The owner of ${asked} has unsubscribed; only the owner can change that`);
       if (found.confirmedAt === null && found.waitSeconds > 0)
-        throw new ApiError(
-          429,
-          'RATE_LIMITED',
+        throw rateLimited(
           `The last confirmation email to ${asked} was sent at ${found.askedAt?.toISOString()}; wait ${plural(found.waitSeconds, 'second')}`,
-          undefined,
-          { 'Retry-After': String(found.waitSeconds) },
+          found.waitSeconds,
         );
       if (found.confirmedAt === null) {
         await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));

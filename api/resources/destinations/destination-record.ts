@@ -23,7 +23,7 @@ import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { maySeeSecrets, secretOfAnotherHost } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { check } from '../../request/validation.ts';
+import { check, checkMember } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { stillValid, storeWithSlug, tell } from '../records.ts';
 import { showPause } from '../routes/pauses.ts';
@@ -172,12 +172,8 @@ function checkAuth(
     ? keepRedactedAuthConfig(authType, texts.data, stored)
     : { ok: true as const, config: authConfig };
   if (!kept.ok) throw invalid(`authConfig.${kept.field}`, NEEDS_FULL_SECRET);
-  const checked = check(
-    z.object({ authConfig: authConfigSchemas[authType] as z.ZodType<Record<string, string>> }),
-    { authConfig: kept.config },
-    'The body',
-  );
-  return { authType, authConfig: checked.authConfig };
+  const schema = authConfigSchemas[authType] as z.ZodType<Record<string, string>>;
+  return { authType, authConfig: checkMember('authConfig', schema, kept.config) };
 }
 
 function sealAuth(deps: ApiDeps, id: string, auth: Auth) {
@@ -248,12 +244,12 @@ export function replacedDestination(
 ): DestinationChange {
   const rights = { maySeeSecrets: maySeeSecrets(ctx) };
   if (isWarehouse(stored)) {
-    const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body, 'The body'), rights);
+    const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body), rights);
     const { id, type, config } = stored;
     requireAccess(deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
     return changed;
   }
-  const input = check(createDestinationSchema, body, 'The body');
+  const input = check(createDestinationSchema, body);
   refuseConfig(body);
   return replacedHttp(deps, stored, input, rights);
 }

@@ -28,7 +28,7 @@ import { encryptedWarehouseConfig, type OpenedConfig, openWarehouseConfig } from
 import { secretOfAnotherHost } from '../../auth/scopes.ts';
 import type { ApiDeps, Caller } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import { check } from '../../request/validation.ts';
+import { alternatives, checkMember } from '../../request/validation.ts';
 import { destinationDefaults, type WarehouseInput } from './destination-members.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
@@ -157,7 +157,7 @@ export function refuseConfig(body: unknown): void {
   if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return;
   throw invalidMember(
     'config',
-    `is only for destinations of type ${WAREHOUSE_TYPES.join(', ').replace(/, ([^,]*)$/, ' or $1')}; omit it for an HTTP destination`,
+    `is only for destinations of type ${alternatives(WAREHOUSE_TYPES)}; omit it for an HTTP destination`,
   );
 }
 
@@ -172,14 +172,14 @@ export function checkConfig(
   stored: Record<string, unknown> | null,
   incomplete = false,
 ): Record<string, unknown> {
-  const sent = checkMember('config', z.record(z.string(), z.unknown()), given);
+  const sent = checkUncoded('config', z.record(z.string(), z.unknown()), given);
   refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
   if (!kept.ok) throw invalidMember(`config.${kept.field}`, NEEDS_FULL_SECRET);
   const merged = { ...fittingMembers(stored ?? {}, { ...stored, ...kept.config }), ...kept.config };
   const present = Object.entries(merged).filter(([, value]) => value !== null);
   const schema: z.ZodObject = incomplete ? withoutItsSecret(type) : warehouseConfigSchemas[type];
-  const checked = checkMember('config', schema, Object.fromEntries(present));
+  const checked = checkUncoded('config', schema, Object.fromEntries(present));
   const conflict = conflictIn(checked as WarehouseConfig);
   if (conflict !== null) throw invalidMember(`config.${conflict.member}`, conflict.message);
   return checked;
@@ -187,7 +187,7 @@ export function checkConfig(
 
 /** Checks a mapping; a missing one, and one without rules, is null. @throws ApiError 400 without a code */
 export function checkFieldMapping(given: unknown): FieldMappingRule[] | null {
-  const rules = checkMember('fieldMapping', fieldMappingSchema.nullable().default(null), given);
+  const rules = checkUncoded('fieldMapping', fieldMappingSchema.nullable().default(null), given);
   return rules === null || rules.length === 0 ? null : rules;
 }
 
@@ -201,11 +201,10 @@ function refuseUnknown(type: WarehouseType, config: Record<string, unknown>): vo
   throw invalidMember(`config.${unknown}`, `is not a config field for type ${type}${hint}`);
 }
 
-/** Checks one member of the body. @throws ApiError 400 without a code */
-function checkMember<Schema extends z.ZodType>(member: string, schema: Schema, value: unknown): z.output<Schema> {
+/** @throws ApiError 400 without a code */
+function checkUncoded<Schema extends z.ZodType>(member: string, schema: Schema, value: unknown): z.output<Schema> {
   try {
-    const checked: Record<string, unknown> = check(z.object({ [member]: schema }), { [member]: value }, 'The body');
-    return checked[member] as z.output<Schema>;
+    return checkMember(member, schema, value);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const [first, ...others] = error.details ?? [];

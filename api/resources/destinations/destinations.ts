@@ -271,14 +271,14 @@ function newRecord(
   body: unknown,
 ): { slug?: string; record: NewDestination } {
   const { organization } = callerOf(ctx);
-  const type = family.type ?? check(typeSchema, body, 'The body').type;
+  const type = family.type ?? check(typeSchema, body).type;
   requirePlan(organization.plan, type);
   if (type === 'http') {
-    const input = check(createDestinationSchema, body, 'The body');
+    const input = check(createDestinationSchema, body);
     refuseConfig(body);
     return { slug: input.slug, record: newDestination(deps, organization.id, input) };
   }
-  const input = check(createWarehouseSchema, body, 'The body');
+  const input = check(createWarehouseSchema, body);
   const record = newWarehouse(deps, organization.id, type, input);
   requireAccess(deps, organization, record);
   return { slug: input.slug, record };
@@ -289,7 +289,7 @@ async function update(ctx: Context, deps: ApiDeps, { find }: Family): Promise<De
   const body = await readJson(ctx);
   const found = await find(entityManager(ctx, deps), id);
   const schema = isWarehouse(found) ? updateWarehouseSchema : updateDestinationSchema;
-  const { type, ...members } = check(schema, body, 'The body');
+  const { type, ...members } = check(schema, body);
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
   if (!isWarehouse(found)) refuseConfig(body);
   const patch = sent(members);
@@ -312,7 +312,7 @@ const keySchema = typeSchema.extend({ slug: z.string().optional() });
 
 async function put(ctx: Context, deps: ApiDeps): Promise<Destination> {
   const body = await readJson(ctx);
-  const { type, slug: sentSlug } = check(keySchema, body, 'The body');
+  const { type, slug: sentSlug } = check(keySchema, body);
   const slug = slugOf(ctx, sentSlug);
   const replace = async (stored: Destination, em: EntityManager) => {
     if (type !== stored.type) throw invalid('type', UNCHANGEABLE);

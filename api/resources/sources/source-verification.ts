@@ -19,7 +19,7 @@ import type { Source } from '../../../db/records/entities.ts';
 import { type Provider, providerNamed, senderOf } from '../../../providers/index.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { check } from '../../request/validation.ts';
+import { checkMember } from '../../request/validation.ts';
 import { openToken } from './source-address.ts';
 
 type SentConfig = Record<string, unknown> | null | undefined;
@@ -158,12 +158,7 @@ function sealedSecrets(deps: Deps, id: string, secret: string | null | undefined
  */
 function withStoredSecret(config: Record<string, unknown>, current: string | undefined): VerificationConfig {
   const known = isKept(config.secret) && takesSecret(config) ? { ...config, secret: current } : config;
-  const { verificationConfig: checked } = check(
-    z.object({ verificationConfig: verificationConfigSchema }),
-    { verificationConfig: known },
-    'The body',
-  );
-  return checked;
+  return checkMember('verificationConfig', verificationConfigSchema, known);
 }
 
 function providedColumns(
@@ -180,11 +175,7 @@ function providedColumns(
     ...(kept.secret && { secret: kept.secret }),
     ...(kept.verifyToken && { verifyToken: kept.verifyToken }),
   };
-  const { verificationConfig: checked } = check(
-    z.object({ verificationConfig: configSchema(provider, kept) }),
-    { verificationConfig: known },
-    'The body',
-  );
+  const checked = checkMember('verificationConfig', configSchema(provider, kept), known);
   const { secret, verifyToken, confirmSubscriptions = stored?.confirmSubscriptions ?? false } = checked as Checked;
   return {
     provider: provider.name,
