@@ -3,7 +3,7 @@
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
-import type { Described, ErrorCodes, Operation, RequestBody } from '../request/operation.ts';
+import type { ErrorCodes, Operation, RequestBody, Tag } from '../request/operation.ts';
 import { listAnswer, newestFirst } from '../request/query.ts';
 import { parseQuery } from '../request/validation.ts';
 import { type Find, tell } from './records.ts';
@@ -21,8 +21,8 @@ interface Write<Stored> extends Step<Stored> {
 
 type Page = Parameters<typeof newestFirst>[0];
 
-export interface Resource<Stored extends { version: number }, Query extends z.ZodObject>
-  extends Pick<Described, 'tag' | 'idOf'> {
+export interface Resource<Stored extends { version: number }, Query extends z.ZodObject> {
+  tag: Tag;
   base: string;
   name: string;
   noun: string;
@@ -50,9 +50,9 @@ export interface Resource<Stored extends { version: number }, Query extends z.Zo
 export function crudOperations<Stored extends { version: number }, Query extends z.ZodObject>(
   resource: Resource<Stored, Query>,
 ): Operation[] {
-  const { tag, idOf, base, name, noun, answer, entity, find, show, list, create, update, put, remove } = resource;
-  const common = { tag, idOf };
-  const one = `${/^[aeiou]|^HTTP/.test(noun) ? 'an' : 'a'} ${noun}`;
+  const { tag, base, name, noun, answer, entity, find, show, list, create, update, put, remove } = resource;
+  const common = { tag, idOf: find.prefixes };
+  const one = oneOf(noun);
   const { shows = `The ${noun}.`, showNew, leadsTo = [], ...creating } = create;
   const now = { description: `The updated ${noun}.`, schema: answer };
   const answerOf = async (ctx: Context, deps: ApiDeps, record: Stored, isNew = false) => {
@@ -156,5 +156,8 @@ export async function showOne<Stored extends { version: number }>(
   const [shown] = await show(ctx, deps, [record]);
   return shown;
 }
+
+/** `a route`, `an HTTP destination` */
+export const oneOf = (noun: string): string => `${/^[aeiou]|^HTTP/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 const sentences = (...all: (string | undefined)[]): string => all.filter((each) => each !== undefined).join(' ');

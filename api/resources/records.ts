@@ -21,9 +21,10 @@ export function requireId(kind: string, prefixes: readonly IdPrefix[], id: strin
 export interface Find<Entity> {
   (em: EntityManager, id: string, lock?: 'lock'): Promise<Entity>;
   kind: string;
+  /** Of the ids; a record with another one is not found. */
+  prefixes: readonly IdPrefix[];
 }
 
-/** @param prefixes of the ids; a record with another one is not found */
 export function finder<Entity extends object>(
   entity: EntityName<Entity>,
   kind: string,
@@ -37,7 +38,7 @@ export function finder<Entity extends object>(
     if (!found) throw notFound(kind, id);
     return found as Entity;
   };
-  return Object.assign(find, { kind });
+  return Object.assign(find, { kind, prefixes });
 }
 
 export const findSource = finder(Source, 'source', 'src');

@@ -65,7 +65,7 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const alertChannelOperations: Operation[] = [
   ...crudOperations({
-    ...common,
+    tag: common.tag,
     base,
     name: 'AlertChannel',
     noun: 'alert channel',

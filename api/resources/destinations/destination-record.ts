@@ -223,7 +223,8 @@ function urlWarnings({ allowList }: ApiDeps, url: string): string[] {
 export function summarizeDestination(
   deps: ApiDeps,
   destination: Destination,
-  { totals, pause }: { totals: DestinationTotals; pause: Pause | undefined },
+  totals: DestinationTotals,
+  pause: Pause | undefined,
 ) {
   const { paused, pausedUntil } = showPause(pause);
   return isWarehouse(destination)

@@ -12,17 +12,10 @@ import { noteRecords } from '../../auth/audit-trail.ts';
 import { maySeeSecrets } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid, notFound } from '../../request/errors.ts';
-import {
-  type ErrorCodes,
-  NO_CODE,
-  type Operation,
-  operation,
-  type RequestBody,
-  type Tag,
-} from '../../request/operation.ts';
+import { type ErrorCodes, NO_CODE, type Operation, operation, type RequestBody } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
 import { check, readJson } from '../../request/validation.ts';
-import { crudOperations } from '../crud.ts';
+import { crudOperations, oneOf, type Resource } from '../crud.ts';
 import { sent } from '../fields.ts';
 import {
   changedMembers,
@@ -93,21 +86,11 @@ const healthAnswer = component(
   'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` hours (24 by default); times may be earlier. Without finished deliveries, numbers are 0.',
 );
 
-interface Family {
-  find: typeof findDestination;
-  prefixes: readonly IdPrefix[];
-  /** The only type that it has; undefined: every type. */
-  type?: 'http';
-}
-
-const all: Family = { find: findDestination, prefixes: ['dst', 'dst_wh'] };
-const ofOrganization: Family = { find: findHttpDestination, prefixes: ['dst'], type: 'http' };
-
 const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };
 const base = '/api/destinations';
 const answer = z.discriminatedUnion('type', [httpDestination, warehouseDestination]).meta({ id: 'Destination' });
 
-export const destinationOperations: Operation[] = operationsOf(all, {
+export const destinationOperations: Operation[] = operationsOf({
   tag: 'Destinations',
   base,
   name: 'Destination',
@@ -148,7 +131,8 @@ export const destinationOperations: Operation[] = operationsOf(all, {
   },
 });
 
-export const organizationDestinationOperations: Operation[] = operationsOf(ofOrganization, {
+export const organizationDestinationOperations: Operation[] = operationsOf({
+  type: 'http',
   tag: 'Organization destinations',
   base: '/api/organizations/{orgId}/destinations',
   name: 'OrganizationDestination',
@@ -163,28 +147,23 @@ export const organizationDestinationOperations: Operation[] = operationsOf(ofOrg
   errors: refused,
 });
 
-interface Paths {
-  tag: Tag;
-  base: string;
-  name: string;
-  noun: string;
-  answer: z.ZodType;
+interface Family extends Pick<Resource<Destination, z.ZodObject>, 'tag' | 'base' | 'name' | 'noun' | 'answer' | 'put'> {
+  /** The only type that it has; undefined: every type. */
+  type?: 'http';
   item: z.ZodType;
   createBody: RequestBody;
   description?: string;
   updateBody: z.ZodType;
   errors: ErrorCodes;
   leadsTo?: string[];
-  put?: Parameters<typeof crudOperations<Destination, z.ZodObject>>[0]['put'];
 }
 
-function operationsOf(family: Family, paths: Paths): Operation[] {
-  const { item, createBody, description, updateBody, errors, leadsTo = [], ...common } = paths;
-  const { find, prefixes, type } = family;
+function operationsOf(family: Family): Operation[] {
+  const { type, item, createBody, description, updateBody, errors, leadsTo = [], ...common } = family;
+  const find = type === 'http' ? findHttpDestination : findDestination;
   return [
     ...crudOperations({
       ...common,
-      idOf: prefixes,
       entity: Destination,
       find,
       show: (ctx, deps, records) => Promise.all(records.map((each) => showDestination(ctx, deps, each))),
@@ -196,7 +175,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
       },
       create: {
         async run(ctx, deps) {
-          const { slug, record } = newRecord(ctx, deps, family, await readJson(ctx));
+          const { slug, record } = newRecord(ctx, deps, await readJson(ctx), type);
           return storeDestination(ctx, deps, slug, record);
         },
         ...(description && { description }),
@@ -205,7 +184,7 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
         leadsTo,
       },
       update: {
-        run: (ctx, deps) => update(ctx, deps, family),
+        run: (ctx, deps) => update(ctx, deps, find),
         description: 'Secrets that are sent back masked keep their values.',
         body: {
           schema: updateBody,
@@ -214,15 +193,15 @@ function operationsOf(family: Family, paths: Paths): Operation[] {
         errors,
       },
       remove: {
-        run: (ctx, deps) => remove(ctx, deps, family),
+        run: (ctx, deps) => remove(ctx, deps, find.prefixes),
         description:
           'Also removes the destination from all routes and cancels its open deliveries. Its delivery history is kept.',
       },
     }),
-    operation(`get${paths.name}Health`, 'get', `${paths.base}/{id}/health`, {
-      tag: paths.tag,
-      idOf: prefixes,
-      summary: `Get ${paths.noun === 'destination' ? 'a' : 'an'} ${paths.noun}'s health`,
+    operation(`get${common.name}Health`, 'get', `${common.base}/{id}/health`, {
+      tag: common.tag,
+      idOf: find.prefixes,
+      summary: `Get ${oneOf(common.noun)}'s health`,
       answer: { description: 'The success rate, latencies and status.', schema: healthAnswer },
       async run(ctx, deps) {
         const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
@@ -258,20 +237,17 @@ async function summarizeAll(ctx: Context, deps: ApiDeps, destinations: Destinati
     destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
     pausesOf(deps.pool, organizationId(ctx), ids),
   ]);
-  return destinations.map((destination) => {
-    const { id } = destination;
-    return summarizeDestination(deps, destination, { totals: totals.get(id), pause: pauses.get(id) });
-  });
+  return destinations.map((each) => summarizeDestination(deps, each, totals.get(each.id), pauses.get(each.id)));
 }
 
 function newRecord(
   ctx: Context,
   deps: ApiDeps,
-  family: Family,
   body: unknown,
+  only?: 'http',
 ): { slug?: string; record: NewDestination } {
   const { organization } = callerOf(ctx);
-  const type = family.type ?? check(typeSchema, body).type;
+  const type = only ?? check(typeSchema, body).type;
   requirePlan(organization.plan, type);
   if (type === 'http') {
     const input = check(createDestinationSchema, body);
@@ -284,7 +260,7 @@ function newRecord(
   return { slug: input.slug, record };
 }
 
-async function update(ctx: Context, deps: ApiDeps, { find }: Family): Promise<Destination> {
+async function update(ctx: Context, deps: ApiDeps, find: typeof findDestination): Promise<Destination> {
   const id = param(ctx, 'id');
   const body = await readJson(ctx);
   const found = await find(entityManager(ctx, deps), id);
@@ -321,12 +297,12 @@ async function put(ctx: Context, deps: ApiDeps): Promise<Destination> {
   };
   return putBySlug(ctx, deps, slug, {
     ...{ kind: 'destination', entity: Destination },
-    create: async () => storeDestination(ctx, deps, slug, newRecord(ctx, deps, all, body).record),
+    create: async () => storeDestination(ctx, deps, slug, newRecord(ctx, deps, body).record),
     replace: (id) => changeRecord(ctx, deps, findDestination, replace, id),
   });
 }
 
-async function remove(ctx: Context, deps: ApiDeps, { prefixes }: Family): Promise<void> {
+async function remove(ctx: Context, deps: ApiDeps, prefixes: readonly IdPrefix[]): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', prefixes, id);
   const { deleted, cancelled } = await despiteConflicts(() =>

@@ -84,12 +84,11 @@ export class NamedRecords<Own extends object> {
   }
 
   operations(): Operation[] {
-    const { members, prefix, name, kind, examples, leadsTo } = this.#kind;
+    const { members, name, kind, examples, leadsTo } = this.#kind;
     const errors = { 400: [`INVALID_${kind.toUpperCase()}`, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
     const body = { schema: this.#createSchema, examples: examples.create };
     return crudOperations({
       tag: `${name}s`,
-      idOf: [prefix],
       base: `/api/${kind}s`,
       name,
       noun: kind,

@@ -23,7 +23,6 @@ import { changeRoute, makeRoute, putRoute, referenceNames } from './route-record
 
 export const routeOperations: Operation[] = crudOperations({
   tag: 'Routes',
-  idOf: ['rte'],
   base: '/api/routes',
   name: 'Route',
   noun: 'route',

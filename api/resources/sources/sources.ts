@@ -51,7 +51,6 @@ const base = '/api/organizations/{orgId}/sources';
 export const sourceOperations: Operation[] = [
   ...crudOperations({
     tag: 'Sources',
-    idOf: ['src'],
     base,
     name: 'Source',
     noun: 'source',
