@@ -140,7 +140,6 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
   };
 }
 
-/** Records what came to nothing: of equal ones of a key, the first in a minute. */
 async function recordFirst(pool: Pool, entry: AuditEntry, firsts: FirstOfMinute): Promise<void> {
   const what = [entry.keyId, entry.action, entry.status, entry.code].join(' ');
   if (!firsts.take(entry.organizationId, what)) return;
@@ -219,7 +218,6 @@ export class FirstOfMinute {
     this.#most = most;
   }
 
-  /** Whether one of these was let through in this minute. */
   has(owner: string, what: string): boolean {
     return this.#of(owner).has(what);
   }

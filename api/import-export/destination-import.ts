@@ -8,33 +8,21 @@ import { type ApiDeps, callerOf, type Context, organizationId } from '../request
 import { invalid } from '../request/errors.ts';
 import { slugConstraint } from '../resources/records.ts';
 import { changedByItem, type DestinationItem, newFromItem, readDestinationItem } from './destination-items.ts';
-import {
-  ChangedMeanwhileError,
-  type CheckedItem,
-  checkItems,
-  type ConflictStrategy,
-  GROUP,
-  type ImportRequest,
-  inImport,
-  noteImported,
-  overwrittenBy,
-  problemsOf,
-  restsBetween,
-} from './files.ts';
+import * as exchange from './files.ts';
 
 /** Imports the items of a file. @returns what became of each */
-export async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportRequest) {
+export async function importDestinations(ctx: Context, deps: ApiDeps, file: exchange.ImportRequest) {
   const { items, conflictStrategy: strategy, validateOnly } = file;
   const { plan } = callerOf(ctx).organization;
-  const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));
-  let rest = restsBetween();
-  const result = await inImport(ctx, deps, slugConstraint('destination'), async (em) => {
+  const checked = await exchange.checkItems('destinations', items, (item) => readDestinationItem(plan, item));
+  let rest = exchange.restsBetween();
+  const result = await exchange.inImport(ctx, deps, slugConstraint('destination'), async (em) => {
     const slugs = await Slugs.load(em, organizationId(ctx), checked, strategy);
     const importing = { deps, organization: organizationId(ctx), maySeeSecrets: maySeeSecrets(ctx), strategy, slugs };
     const steps: Step[] = [];
-    rest = restsBetween();
-    for (let from = 0; from < checked.length; from += GROUP) {
-      const group = checked.slice(from, from + GROUP);
+    rest = exchange.restsBetween();
+    for (let from = 0; from < checked.length; from += exchange.GROUP) {
+      const group = checked.slice(from, from + exchange.GROUP);
       const ids = strategy === 'overwrite' ? slugs.storedIds(group) : [];
       const stored = ids.length > 0 ? await em.find(Destination, { id: { $in: ids } }) : [];
       for (const entry of group) steps.push(stepOf(importing, entry, stored));
@@ -43,12 +31,12 @@ export async function importDestinations(ctx: Context, deps: ApiDeps, file: Impo
     }
     // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
     // the end.
-    rest = restsBetween();
+    rest = exchange.restsBetween();
     if (!validateOnly) await lock(em, organizationId(ctx), steps, slugs.known);
     await requireRecordRoom(em, ctx, 'destinations', steps.filter(({ status }) => status === 'created').length);
     if (!validateOnly) await write(em, steps);
     const done = report(steps, validateOnly);
-    noteImported(ctx, done.destinations);
+    exchange.noteImported(ctx, done.destinations);
     return done;
   });
   await rest();
@@ -57,7 +45,6 @@ export async function importDestinations(ctx: Context, deps: ApiDeps, file: Impo
 
 type Status = 'created' | 'skipped' | 'overwritten' | 'failed';
 
-/** What becomes of an item. */
 interface Step {
   status: Status;
   /** Null: it is not stored, or meets another one of the file. */
@@ -74,11 +61,11 @@ interface Importing {
   deps: ApiDeps;
   organization: string;
   maySeeSecrets: boolean;
-  strategy: ConflictStrategy;
+  strategy: exchange.ConflictStrategy;
   slugs: Slugs;
 }
 
-function stepOf(importing: Importing, entry: CheckedItem<DestinationItem>, stored: Destination[]): Step {
+function stepOf(importing: Importing, entry: exchange.CheckedItem<DestinationItem>, stored: Destination[]): Step {
   const failed = (errors: string[]): Step => ({ status: 'failed', id: null, name: entry.name, slug: null, errors });
   if ('problems' in entry) return failed(entry.problems);
   const { label, item } = entry;
@@ -103,7 +90,7 @@ function stepOf(importing: Importing, entry: CheckedItem<DestinationItem>, store
     if (twin !== undefined || !met) throw invalid('slug', `must be unique in the file; ${twin} has the same slug`);
     return overwritten(importing, label, item, met);
   } catch (error) {
-    return failed(problemsOf(error, label));
+    return failed(exchange.problemsOf(error, label));
   }
 }
 
@@ -122,7 +109,6 @@ function created({ deps, organization, slugs }: Importing, label: string, item: 
   };
 }
 
-/** @throws ApiError 400, 403 */
 function overwritten(importing: Importing, label: string, item: DestinationItem, stored: Destination): Step {
   const { deps, slugs } = importing;
   const { id, slug } = stored;
@@ -162,8 +148,8 @@ class Slugs {
   static async load(
     em: EntityManager,
     organization: string,
-    checked: CheckedItem<DestinationItem>[],
-    strategy: ConflictStrategy,
+    checked: exchange.CheckedItem<DestinationItem>[],
+    strategy: exchange.ConflictStrategy,
   ): Promise<Slugs> {
     const inputs = checked.flatMap((entry) => ('item' in entry ? entry.item.input : []));
     const given = [...new Set(inputs.flatMap(({ slug }) => slug ?? []))];
@@ -192,8 +178,7 @@ class Slugs {
     return slug ?? this.#madeOf.get(name) ?? nextFreeSlug(baseOf({ name }), isTaken);
   }
 
-  /** The stored destinations that items may overwrite. */
-  storedIds(group: CheckedItem<DestinationItem>[]): string[] {
+  storedIds(group: exchange.CheckedItem<DestinationItem>[]): string[] {
     const slugs = group.flatMap((entry) => {
       if (!('item' in entry)) return [];
       const { name, slug } = entry.item.input;
@@ -210,23 +195,23 @@ class Slugs {
 }
 
 /**
- * Locks what is overwritten, in the order of ids. @throws ChangedMeanwhileError when it has changed since it was read;
+ * Locks what is overwritten, in the order of ids. @throws exchange.ChangedMeanwhileError when it has changed since it was read;
  * a unique constraint finds other slugs that were taken meanwhile
  */
 async function lock(em: EntityManager, organization: string, steps: Step[], known: KnownDestination[]): Promise<void> {
-  const ids = new Set(overwrittenBy(steps));
+  const ids = new Set(exchange.overwrittenBy(steps));
   if (ids.size === 0) return;
   const now = await lockDestinations(em, organization, [...ids]);
   const before = known.filter(({ id }) => ids.has(id));
   if (JSON.stringify(now) === JSON.stringify(before)) return;
-  throw new ChangedMeanwhileError('a destination was changed while the import was overwriting it');
+  throw new exchange.ChangedMeanwhileError('a destination was changed while the import was overwriting it');
 }
 
 /** Writes what was built, in groups and without a rest; each waits for PostgreSQL, so others have turns in between. */
 async function write(em: EntityManager, steps: Step[]): Promise<void> {
-  for (let from = 0; from < steps.length; from += GROUP) {
-    const group = steps.slice(from, from + GROUP);
-    const ids = overwrittenBy(group);
+  for (let from = 0; from < steps.length; from += exchange.GROUP) {
+    const group = steps.slice(from, from + exchange.GROUP);
+    const ids = exchange.overwrittenBy(group);
     const found = ids.length > 0 ? await em.find(Destination, { id: { $in: ids } }) : [];
     const stored = new Map(found.map((destination) => [destination.id, destination]));
     for (const { id, apply } of group) apply?.(em, stored.get(id ?? ''));

@@ -8,19 +8,9 @@ import { booleanParam } from '../request/query.ts';
 import { component, count, flag, idOf, text, withExample } from '../resources/values.ts';
 import { importDestinations } from './destination-import.ts';
 import { destinationFileItem, exportDestination, importedDestination } from './destination-items.ts';
-import {
-  answerExport,
-  answerImport,
-  envelope,
-  exampleOptions,
-  idsParam,
-  importOf,
-  messages,
-  PART,
-  type Part,
-} from './files.ts';
+import * as exchange from './files.ts';
 
-const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
+const exportSchema = z.object({ ids: exchange.idsParam, includeSensitive: booleanParam });
 
 const names = (example: string[]) => withExample(z.array(z.string()), example);
 
@@ -28,8 +18,8 @@ const destinationResult = component('DestinationImportResult', {
   success: flag(true),
   summary: z.object({ imported: count, skipped: count, overwritten: count, failed: count }),
   details: z.object({ imported: names(['CRM']), skipped: names([]), overwritten: names([]), failed: names([]) }),
-  errors: messages,
-  warnings: messages,
+  errors: exchange.messages,
+  warnings: exchange.messages,
   destinations: z.array(
     z.object({
       id: idOf('dst', 'dst_wh').nullable().describe("The destination's ID. Null if not stored."),
@@ -48,7 +38,7 @@ export const destinationExchangeOperations: Operation[] = [
     query: exportSchema,
     answer: {
       description: 'The export file, with one record per line.',
-      schema: z.object({ ...envelope, destinations: z.array(destinationFileItem) }),
+      schema: z.object({ ...exchange.envelope, destinations: z.array(destinationFileItem) }),
       headers: {
         'Cache-Control': text('no-store', 'Present if `includeSensitive` is true.').optional(),
       },
@@ -60,9 +50,9 @@ export const destinationExchangeOperations: Operation[] = [
       const page = (after: Destination | null) =>
         entityManager(ctx, deps).find(Destination, after === null ? chosen : { $and: [chosen, youngerThan(after)] }, {
           orderBy: { createdAt: 'asc', id: 'asc' },
-          limit: PART,
+          limit: exchange.PART,
         });
-      const partOf = (destinations: Destination[]): Part<Destination> => ({
+      const partOf = (destinations: Destination[]): exchange.Part<Destination> => ({
         items: destinations.map((destination) => exportDestination(deps, destination, includeSensitive)),
         last: destinations.at(-1),
       });
@@ -71,11 +61,12 @@ export const destinationExchangeOperations: Operation[] = [
         ctx.set('Cache-Control', 'no-store');
         const known = destinations.map(({ id }) => id);
         // The record of what is read is written before any of it is sent.
-        const all = known.length < PART ? known.length : await entityManager(ctx, deps).count(Destination, chosen);
+        const all =
+          known.length < exchange.PART ? known.length : await entityManager(ctx, deps).count(Destination, chosen);
         noteRecords(ctx, known, all);
       }
       const read = async (after: Destination) => partOf(await page(after));
-      answerExport(ctx, deps, 'destinations', { first: partOf(destinations), read });
+      exchange.answerExport(ctx, deps, 'destinations', { first: partOf(destinations), read });
     },
   }),
   {
@@ -83,14 +74,14 @@ export const destinationExchangeOperations: Operation[] = [
     method: 'post',
     path: '/api/destinations/import',
     operationId: 'importDestinations',
-    run: (ctx, deps) => answerImport(ctx, deps, 'destinations', (file) => importDestinations(ctx, deps, file)),
+    run: (ctx, deps) => exchange.answerImport(ctx, deps, 'destinations', (file) => importDestinations(ctx, deps, file)),
     summary: 'Import destinations',
     description: 'Conflicts are detected by slug. Invalid items are reported in the result; the others are imported.',
     body: {
-      schema: importOf('destinations', importedDestination),
+      schema: exchange.importOf('destinations', importedDestination),
       examples: {
         'dry run': {
-          ...exampleOptions,
+          ...exchange.exampleOptions,
           destinations: [{ name: 'CRM', slug: 'crm', url: 'https://example.com/hooks' }],
         },
       },

@@ -12,25 +12,7 @@ import { domainProblems, requireRecipients } from '../resources/alerts/notificat
 import { routeFileItem } from '../resources/routes/route-members.ts';
 import { ownAddressProblems } from '../resources/routes/route-record.ts';
 import { component, count, idOf, text } from '../resources/values.ts';
-import {
-  answerExport,
-  answerImport,
-  ChangedMeanwhileError,
-  checkItems,
-  envelope,
-  exampleOptions,
-  GROUP,
-  idsParam,
-  importOf,
-  type ImportRequest,
-  inImport,
-  messages,
-  noteImported,
-  overwrittenBy,
-  PART,
-  type Part,
-  restsBetween,
-} from './files.ts';
+import * as exchange from './files.ts';
 import {
   exportRoute,
   findReferences,
@@ -43,14 +25,14 @@ import {
 } from './route-items.ts';
 import { planRoutes, type Step } from './route-plan.ts';
 
-const exportSchema = z.object({ ids: idsParam });
+const exportSchema = z.object({ ids: exchange.idsParam });
 
 const routeResult = component('RouteImportResult', {
   imported: count,
   skipped: count,
   overwritten: count,
-  errors: messages.describe('Route errors. If there are any, nothing was imported.'),
-  warnings: messages,
+  errors: exchange.messages.describe('Route errors. If there are any, nothing was imported.'),
+  warnings: exchange.messages,
   routes: z.array(
     z.object({
       id: idOf('rte').nullable().describe("The route's ID. Null if not stored."),
@@ -67,12 +49,12 @@ export const routeExchangeOperations: Operation[] = [
     query: exportSchema,
     answer: {
       description: 'The export file, with one record per line. Records are referenced by slug.',
-      schema: z.object({ ...envelope, routes: z.array(routeFileItem) }),
+      schema: z.object({ ...exchange.envelope, routes: z.array(routeFileItem) }),
     },
     async run(ctx, deps, { query: { ids } }) {
       const chosen = ids ? { id: { $in: ids } } : {};
       // One snapshot for a part, so that every record that its routes refer to is present.
-      const read = (after: Pick<Route, 'id'> | null): Promise<Part<Pick<Route, 'id'>>> =>
+      const read = (after: Pick<Route, 'id'> | null): Promise<exchange.Part<Pick<Route, 'id'>>> =>
         entityManager(ctx, deps).transactional(
           async (em) => {
             // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
@@ -81,7 +63,7 @@ export const routeExchangeOperations: Operation[] = [
               after === null ? chosen : { $and: [chosen, { id: { $gt: after.id } }] },
               {
                 orderBy: { id: 'asc' },
-                limit: PART,
+                limit: exchange.PART,
               },
             );
             const slugs = await findReferences(em, 'id', routes);
@@ -89,7 +71,7 @@ export const routeExchangeOperations: Operation[] = [
           },
           { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
         );
-      answerExport(ctx, deps, 'routes', { first: await read(null), read });
+      exchange.answerExport(ctx, deps, 'routes', { first: await read(null), read });
     },
   }),
   {
@@ -97,14 +79,14 @@ export const routeExchangeOperations: Operation[] = [
     method: 'post',
     path: '/api/routes/import',
     operationId: 'importRoutes',
-    run: (ctx, deps) => answerImport(ctx, deps, 'routes', (file) => importRoutes(ctx, deps, file)),
+    run: (ctx, deps) => exchange.answerImport(ctx, deps, 'routes', (file) => importRoutes(ctx, deps, file)),
     summary: 'Import routes',
     description: 'Conflicts are detected by name. If any route is invalid, none is imported.',
     body: {
-      schema: importOf('routes', itemSchema),
+      schema: exchange.importOf('routes', itemSchema),
       examples: {
         'dry run': {
-          ...exampleOptions,
+          ...exchange.exampleOptions,
           routes: [{ name: 'Orders to the CRM', sourceSlug: 'orders', destinationSlugs: ['crm'] }],
         },
       },
@@ -113,15 +95,19 @@ export const routeExchangeOperations: Operation[] = [
   },
 ];
 
-async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): Promise<ReturnType<typeof report>> {
+async function importRoutes(
+  ctx: Context,
+  deps: ApiDeps,
+  file: exchange.ImportRequest,
+): Promise<ReturnType<typeof report>> {
   const { items, conflictStrategy, validateOnly } = file;
   const organization = organizationId(ctx);
   const isRenamed = conflictStrategy === 'rename';
-  const checked = await checkItems('routes', items, readRouteItem);
+  const checked = await exchange.checkItems('routes', items, readRouteItem);
   const usable = checked.flatMap((entry) => ('item' in entry ? entry : []));
   const slugs = usable.map(({ item }) => item.slugs);
-  let rest = restsBetween();
-  const result = await inImport(ctx, deps, null, async (em) => {
+  let rest = exchange.restsBetween();
+  const result = await exchange.inImport(ctx, deps, null, async (em) => {
     const ids = await findReferences(em, 'slug', slugs);
     const problems = checked.flatMap((entry) => ('item' in entry ? missingReferences(entry, ids) : entry.problems));
     if (problems.length > 0) return report([], problems);
@@ -137,7 +123,7 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     await requireRecipients(deps, organization, writtenEmails(steps));
     // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
     // the end.
-    rest = restsBetween();
+    rest = exchange.restsBetween();
     if (!validateOnly) {
       // Sources like the create of a route does, so that no other route is stored for them meanwhile; not by the object
       // mapper: its lock would keep workers from storing rows that refer to the source. The others against deletion.
@@ -145,11 +131,11 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
       const isSame =
         isDeepStrictEqual(await findReferences(em, 'slug', slugs, 'lock'), ids) &&
         isDeepStrictEqual(await knownRoutes(em, organization, { routes, isRenamed }), known);
-      if (!isSame) throw new ChangedMeanwhileError('the records in the import have changed');
+      if (!isSame) throw new exchange.ChangedMeanwhileError('the records in the import have changed');
       await write(em, organization, steps);
     }
     const done = report(steps, [], warnings, validateOnly);
-    noteImported(ctx, done.routes);
+    exchange.noteImported(ctx, done.routes);
     return done;
   });
   await rest();
@@ -177,10 +163,10 @@ const writtenEmails = (steps: RouteStep[]): string =>
   steps.flatMap(({ status, route }) => (status === 'skipped' ? [] : (route.notifyEmails ?? []))).join();
 
 async function write(em: EntityManager, organization: string, steps: RouteStep[]): Promise<void> {
-  await lockRecords(em, 'routes', organization, overwrittenBy(steps));
-  for (let from = 0; from < steps.length; from += GROUP) {
-    const group = steps.slice(from, from + GROUP);
-    const overwritten = overwrittenBy(group);
+  await lockRecords(em, 'routes', organization, exchange.overwrittenBy(steps));
+  for (let from = 0; from < steps.length; from += exchange.GROUP) {
+    const group = steps.slice(from, from + exchange.GROUP);
+    const overwritten = exchange.overwrittenBy(group);
     const stored = overwritten.length > 0 ? await em.find(Route, { id: { $in: overwritten } }) : [];
     const byId = new Map(stored.map((route) => [route.id, route]));
     for (const { route, status, name, id } of group) {
@@ -191,7 +177,7 @@ async function write(em: EntityManager, organization: string, steps: RouteStep[]
         continue;
       }
       const found = byId.get(id);
-      if (!found) throw new ChangedMeanwhileError('a route was deleted while the import was overwriting it');
+      if (!found) throw new exchange.ChangedMeanwhileError('a route was deleted while the import was overwriting it');
       em.assign(found, values, { mergeObjectProperties: false });
     }
     await em.flush();

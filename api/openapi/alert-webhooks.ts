@@ -138,13 +138,7 @@ export const alertCallbacks: ZodOpenApiOperationObject['callbacks'] = {
           required: true,
           content: {
             'application/json': {
-              schema: z.union([
-                events.issue.schema,
-                events.digest.schema,
-                events.channelFailing.schema,
-                events.channelRecovered.schema,
-                events.test.schema,
-              ]),
+              schema: z.union(Object.values(events).map(({ schema }) => schema)),
             },
           },
         },

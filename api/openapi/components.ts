@@ -1,5 +1,5 @@
 import type { createDocument } from 'zod-openapi';
-import { NAMES } from './component-names.ts';
+import { betterName, NAMES } from './component-names.ts';
 
 // Schemas in the form that generators of clients can read. It means what the form that zod writes means: alternatives
 // are `anyOf` side by side, null is one of them, and no `type` is a list.
@@ -157,7 +157,7 @@ export function withComponents(document: ApiDocument): ApiDocument {
   /** @param isWhole whether it is a component also as a choice of others, or as an object of any members */
   function named(schema: JsonSchema, given: string, isWhole = false): JsonSchema {
     if (schema.$ref !== undefined) return schema;
-    const wanted = NAMES[given] ?? given;
+    const wanted = betterName(given);
     const whole = partsNamed(schema, wanted);
     if (!isNameable(whole) && !(isWhole && (whole.anyOf || whole.type === 'object'))) return whole;
     const { description, examples, default: usual, ...content } = whole;

@@ -88,14 +88,15 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Adds an issue that carries a code of its own (INVALID_URL, ...) instead of VALIDATION_ERROR. */
+/** Adds an issue, which may carry a code of its own (INVALID_URL, ...). @returns what a transform returns then */
 export function refuse(
   context: z.RefinementCtx,
   code: string | undefined,
   message: string,
   path: PropertyKey[] = [],
-): void {
+): never {
   context.addIssue({ code: 'custom', message, path, params: { apiCode: code ?? 'VALIDATION_ERROR' } });
+  return z.NEVER;
 }
 
 /**

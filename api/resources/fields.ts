@@ -56,7 +56,6 @@ export const headers = withExample(
 const MAX_FORWARDED = 100;
 const MAX_HEADER_NAME_LENGTH = 256;
 
-/** Why received headers of this name cannot be forwarded, or null. */
 function forwardedNameProblem(header: string): string | null {
   if (isNeverForwarded(header)) return `must not contain ${header}, which is never forwarded`;
   return checkHeaderName(header);
@@ -101,8 +100,11 @@ export const forwardPath = withExample(
 export const futureTime = z.string().transform((given, context) => {
   const time = parseTime(given);
   if (time && time.getTime() > Date.now()) return time;
-  refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
-  return z.NEVER;
+  return refuse(
+    context,
+    undefined,
+    'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z',
+  );
 });
 
 const MAX_DELAY_MS = 86_400_000;

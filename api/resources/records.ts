@@ -75,7 +75,6 @@ export function matching(query: { search?: string | undefined; enabled?: boolean
   };
 }
 
-/** Whether a write failed because another record has the same value of this constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return (
     error instanceof UniqueConstraintViolationException && 'constraint' in error && error.constraint === constraint

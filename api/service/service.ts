@@ -62,7 +62,6 @@ import { createSignals } from './signals.ts';
 const PARTITIONS_EVERY_MS = 3_600_000;
 const { version } = packageJson;
 
-/** What the process was started with. */
 interface Start {
   settings: Settings;
   tuning: Tuning;

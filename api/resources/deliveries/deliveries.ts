@@ -54,25 +54,29 @@ import {
 } from './delivery-view.ts';
 
 const CODES = { min: 100, max: 599 };
-const OF_CODE_CLASS = {
-  description: "The class of the latest attempt's status code, or `none` if there was no response.",
+
+/** What is said of the filters, in a query and in a body. */
+const SAID = {
+  statusCode: 'The status code of the latest attempt.',
+  codeClass: "The class of the latest attempt's status code, or `none` if there was no response.",
+  error: "Matches part of the delivery's `error`. Case-insensitive.",
+  lane: 'The lane of the first attempt.',
+  isReplay: 'Whether the delivery is a replay.',
+  replayed: 'Whether the delivery was replayed.',
 };
-const OF_ERROR = { description: "Matches part of the delivery's `error`. Case-insensitive." };
-const OF_LANE = { description: 'The lane of the first attempt.' };
-const OF_IS_REPLAY = { description: 'Whether the delivery is a replay.' };
-const OF_REPLAYED = { description: 'Whether the delivery was replayed.' };
+const SEARCHED = Object.keys(SAID) as (keyof typeof SAID)[];
 
 const deliveryFilterParams = {
   sourceId: textParam,
   routeId: textParam,
   destinationId: textParam,
   status: choicesParam(DELIVERY_STATUSES).describe('One or more statuses.'),
-  statusCode: integerParam(CODES.min, CODES.max).describe('The status code of the latest attempt.'),
-  codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
-  error: textParam.meta(OF_ERROR),
-  lane: choiceParam(LANES).meta(OF_LANE),
-  isReplay: booleanParam.meta(OF_IS_REPLAY),
-  replayed: booleanParam.meta(OF_REPLAYED),
+  statusCode: integerParam(CODES.min, CODES.max).describe(SAID.statusCode),
+  codeClass: choiceParam(CODE_CLASSES).describe(SAID.codeClass),
+  error: textParam.describe(SAID.error),
+  lane: choiceParam(LANES).describe(SAID.lane),
+  isReplay: booleanParam.describe(SAID.isReplay),
+  replayed: booleanParam.describe(SAID.replayed),
   from: timeParam,
   to: timeParam,
 };
@@ -84,17 +88,15 @@ const deliveryFilterMembers = {
   routeId: textMember,
   destinationId: textMember,
   status: z.union([status.transform((one) => [one]), z.array(status).min(1).max(DELIVERY_STATUSES.length)]).optional(),
-  statusCode: z.int().min(CODES.min).max(CODES.max).optional().describe('The status code of the latest attempt.'),
-  codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
-  error: textMember.meta(OF_ERROR),
-  lane: z.enum(LANES).optional().meta(OF_LANE),
-  isReplay: z.boolean().optional().meta(OF_IS_REPLAY),
-  replayed: z.boolean().optional().meta(OF_REPLAYED),
+  statusCode: z.int().min(CODES.min).max(CODES.max).optional().describe(SAID.statusCode),
+  codeClass: z.enum(CODE_CLASSES).optional().describe(SAID.codeClass),
+  error: textMember.describe(SAID.error),
+  lane: z.enum(LANES).optional().describe(SAID.lane),
+  isReplay: z.boolean().optional().describe(SAID.isReplay),
+  replayed: z.boolean().optional().describe(SAID.replayed),
   from: timeParam,
   to: timeParam,
 };
-
-const SEARCHED = ['statusCode', 'codeClass', 'error', 'lane', 'isReplay', 'replayed'] as const;
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
 

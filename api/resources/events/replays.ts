@@ -15,7 +15,7 @@ import {
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
-import { type ApiError, invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
+import { invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { count, exampleId, text, withExample } from '../values.ts';
 import { payloadExpired, requireEvent } from './events.ts';
@@ -38,13 +38,6 @@ export async function inRoom<Result extends Replayed | null>(
   const result = await inThreads(() => replay(threads.validate, takeRoom));
   signals.replayedAll(result?.deliveries ?? []);
   return result;
-}
-
-const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
-
-function tooManyDeliveries(eventId: string, most: number): ApiError {
-  const what = `Nothing was replayed: the event ${eventId} would create more than ${plural(most, 'delivery')}; disable some routes, or pass destinationIds`;
-  return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
 const MAX_IDS = 100;
@@ -104,13 +97,17 @@ async function create(
 ): Promise<ReplayResult> {
   noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
+  const { id, limits } = callerOf(ctx).organization;
+  const { deliveriesPerEvent } = limits;
   try {
-    const most = deliveriesPerEvent(ctx);
-    const request = { organizationId: organizationId(ctx), eventIds, destinationIds, deliveriesPerEvent: most };
+    const request = { organizationId: id, eventIds, destinationIds, deliveriesPerEvent };
     return await inRoom(ctx, deps, (...budget) => createReplays(deps.pool, request, ...budget));
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
-    if (error instanceof CrowdedEventError) throw tooManyDeliveries(error.eventId, deliveriesPerEvent(ctx));
+    if (error instanceof CrowdedEventError) {
+      const what = `Nothing was replayed: the event ${error.eventId} would create more than ${plural(deliveriesPerEvent, 'delivery')}; disable some routes, or pass destinationIds`;
+      throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
+    }
     if (error instanceof UnroutableDestinationError)
       throw invalid(
         'destinationIds',

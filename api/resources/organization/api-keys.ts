@@ -38,8 +38,7 @@ const allowedAddresses = withExample(
         .transform((given, context) => {
           const range = normalRange(given);
           if (range !== null) return range;
-          refuse(context, undefined, 'must be an IP address or range, for example 203.0.113.7 or 2001:db8::/32');
-          return z.NEVER;
+          return refuse(context, undefined, 'must be an IP address or range, for example 203.0.113.7 or 2001:db8::/32');
         }),
     )
     .min(1, 'must not be empty; omit it or send null to allow any address')
@@ -205,17 +204,14 @@ function mayManageKeys({ scopes, expiresAt }: ApiKey): boolean {
   return allows(scopes, 'keys:write') && (!expiresAt || expiresAt.getTime() > Date.now());
 }
 
-function lastKey(): ApiError {
-  return new ApiError(
+const lastKey = (): ApiError =>
+  new ApiError(
     409,
     'LAST_KEY',
     'This key cannot be revoked: no other key that can create keys is valid for as long and from the same addresses; create such a key first',
   );
-}
 
-function show(key: ApiKey) {
-  return table.toAnswer(apiKeyMembers, key, {});
-}
+const show = (key: ApiKey) => table.toAnswer(apiKeyMembers, key, {});
 
 const organizationOfCaller = component('CallerOrganization', {
   id: idOf('org'),

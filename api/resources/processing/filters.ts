@@ -109,7 +109,6 @@ export const filterOperations: Operation[] = [
     body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
     answer: { description: 'Whether the sample matches, and which conditions do.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
-    /** Tests conditions that are not stored. */
     run: async (ctx, deps, { body: { conditions: given, logic: how, ...body } }) =>
       await tryOut(ctx, deps, { conditions: given, logic: how ?? filterMembers.logic.default }, body),
   }),

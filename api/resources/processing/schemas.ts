@@ -80,7 +80,6 @@ export const schemaOperations: Operation[] = [
       schema: schemaResult,
     },
     errors: { 400: ['INVALID_SCHEMA'] },
-    /** Tests a schema that is not stored. */
     async run(ctx, deps, { body: { schema, payload, headers } }) {
       const content = sampleContent(payload, headers);
       const trial = await inThreads(() => deps.threads.trySchema(organizationId(ctx), schema, content));
@@ -110,7 +109,6 @@ export const schemaOperations: Operation[] = [
   }),
 ];
 
-/** @throws ApiError 400 INVALID_SCHEMA */
 async function requireGoodSchema(ctx: Context, deps: ApiDeps, { schema }: Pick<Schema, 'schema'>): Promise<void> {
   const problem = await inThreads(() => deps.threads.schemaProblem(organizationId(ctx), schema));
   if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');

@@ -39,9 +39,6 @@ const transformMembers = table.membersOf<Transform>()({
   ...usedRows,
 });
 
-const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
-const codeShape = table.createShape({ type, code: codeRow, outputContentType: outputRow });
-
 const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
@@ -49,7 +46,9 @@ const sampleSchema = z.object({
   query: z.string().max(8192).optional(),
   method: z.enum(METHODS).optional(),
 });
-const testCodeSchema = sampleSchema.extend(codeShape);
+const testCodeSchema = sampleSchema.extend(
+  table.createShape(table.only(transformMembers, 'type', 'code', 'outputContentType')),
+);
 
 const exampleCode = { type: 'jsonata', code: '{ "id": payload.order.id }' };
 
@@ -108,7 +107,6 @@ export const transformOperations: Operation[] = [
       description: 'The output for the sample, or the error.',
       schema: transformResult,
     },
-    /** Tests code that is not stored. */
     async run(ctx, deps, { body: { type, code, outputContentType, ...sample } }) {
       const transform = { key: null, type, code, outputContentType: outputContentType ?? null };
       return await tryOut(ctx, deps, transform, sample);
@@ -154,7 +152,6 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
   return { success: true, output: isText ? text : parseExact(text), outputContentType: contentType, durationMs };
 }
 
-/** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
 async function requireGoodCode(ctx: Context, deps: ApiDeps, { type, code }: Pick<Transform, 'type' | 'code'>) {
   const problem = await inThreads(() => deps.threads.checkTransform({ type, code }, organizationId(ctx)));
   if (!problem) return;

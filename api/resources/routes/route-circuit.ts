@@ -8,8 +8,8 @@ import { entityManager, param } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { pauseMembers, showPause } from './pauses.ts';
-import { circuitConfigAnswer, circuitConfigSchema } from './route-members.ts';
-import { answerShape } from '../table.ts';
+import { circuitConfigSchema, circuitMembers } from './route-members.ts';
+import { answerShape, toAnswer } from '../table.ts';
 import { component, count, latency, text, timestamp, withExample } from '../values.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam } from '../../request/query.ts';
@@ -106,17 +106,12 @@ export const routeCircuitOperations: Operation[] = [
     },
     answer: {
       description: 'The updated settings.',
-      schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker settings updated') }),
+      schema: z.object({ ...answerShape(circuitMembers), message: text('Circuit breaker settings updated') }),
     },
     async run(ctx, deps, { body: patch }) {
       const route = await changeRecord(ctx, deps, findRoute, (stored, em) => em.assign(stored, field.sent(patch)));
       tell(ctx, route);
-      return {
-        circuitCooldownSeconds: route.circuitCooldownSeconds,
-        circuitFailureThreshold: route.circuitFailureThreshold,
-        circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
-        message: 'Circuit breaker settings updated',
-      };
+      return { ...toAnswer(circuitMembers, route, {}), message: 'Circuit breaker settings updated' };
     },
   }),
 ];

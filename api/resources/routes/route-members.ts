@@ -174,10 +174,13 @@ export type RouteInput = z.output<typeof createRouteSchema>;
 export const routeAnswer = component('Route', table.answerShape(routeMembers));
 
 // The circuit breaker's own endpoint knows these three.
-const { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold } = routeMembers;
-const circuitMembers = { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold };
+export const circuitMembers = table.only(
+  routeMembers,
+  'circuitCooldownSeconds',
+  'circuitFailureThreshold',
+  'circuitProbeSuccessThreshold',
+);
 export const circuitConfigSchema = z.object(table.updateShape(circuitMembers));
-export const circuitConfigAnswer = table.answerShape(circuitMembers);
 
 // Names in older files, from when a route had one destination, and in the circuit status.
 const firstDestination = withExample(slug('crm'), 'crm', 'The first slug in `destinationSlugs`.');
@@ -197,7 +200,7 @@ export const routeImportItem = z.object({
   failureThreshold: z.unknown().optional(),
 });
 export const failureThresholdSchema = z.object({
-  failureThreshold: circuitFailureThreshold.create.nullable(),
+  failureThreshold: circuitMembers.circuitFailureThreshold.create.nullable(),
 });
 
 /** One filter, by reference or inline. */
