@@ -13,6 +13,7 @@ import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuit-issues.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { afterCommit, type Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {
@@ -232,10 +233,8 @@ export async function resetCircuit(db: Queryable, routeId: string): Promise<Stor
 }
 
 export async function circuitStates(db: Queryable, routeIds: string[]): Promise<Map<string, CircuitState>> {
-  const { rows } = await db.query<{ id: string; state: CircuitState }>(
-    `select route_id as id, state from circuits where route_id = any($1::text[]) and state <> 'closed'`,
-    [routeIds],
-  );
+  const rows = await sql(db).rows<{ id: string; state: CircuitState }>`
+    select route_id as id, state from circuits where route_id = any(${routeIds}::text[]) and state <> 'closed'`;
   return new Map(rows.map((row) => [row.id, row.state]));
 }
 

@@ -24,6 +24,7 @@ import {
   WAKE_CIRCUITS,
   WAKE_RELAYS,
 } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** A delivery that the circuit of its route does not admit, or a pause. */
 export interface BlockedDelivery {
@@ -157,12 +158,9 @@ async function electOldest(db: Queryable, routeId: string): Promise<void> {
 }
 
 export async function hasFailover(db: Queryable, organizationId: string, routeId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `select from routes r cross join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
-     ) t where r.organization_id = $1 and r.id = $2`,
-    [organizationId, routeId],
-  );
-  return rowCount !== 0;
+  return sql(db).any`
+    select from routes r cross join lateral (${raw(firstEnabled('r.failover_destination_ids', 'r.organization_id'))}
+    ) t where r.organization_id = ${organizationId} and r.id = ${routeId}`;
 }
 
 export interface HeldDelivery
@@ -183,60 +181,30 @@ export async function oldestHeld(
   routeId: string,
   { after = '', limit, destinationIds = null }: { after?: string; limit: number; destinationIds?: string[] | null },
 ): Promise<HeldDelivery[]> {
-  const { rows } = await db.query<HeldDelivery>(
-    `select ${HELD} from held_deliveries
-     where route_id = $1 and delivery_id > $2 and ($4::text[] is null or destination_id = any($4))
-       order by delivery_id limit $3`,
-    [routeId, after, limit, destinationIds],
-  );
-  return rows;
+  return sql(db).rows<HeldDelivery>`
+    select ${raw(HELD)} from held_deliveries
+    where route_id = ${routeId} and delivery_id > ${after} and (${destinationIds}::text[] is null
+      or destination_id = any(${destinationIds}))
+      order by delivery_id limit ${limit}`;
 }
 
 /** Deliveries for which the state of the circuit does not count, in order of receipt. */
 export async function heldOutsideCircuit(db: Queryable, routeId: string, limit: number): Promise<HeldDelivery[]> {
-  const { rows } = await db.query<HeldDelivery>(
-    `select ${HELD} from held_deliveries where route_id = $1 and outside_circuit order by delivery_id limit $2`,
-    [routeId, limit],
-  );
-  return rows;
+  return sql(db).rows<HeldDelivery>`
+    select ${raw(HELD)} from held_deliveries where route_id = ${routeId} and outside_circuit order by delivery_id
+      limit ${limit}`;
 }
 
 export async function findHeld(db: Queryable, routeId: string, deliveryId: string): Promise<HeldDelivery | undefined> {
-  const { rows } = await db.query<HeldDelivery>(
-    `select ${HELD} from held_deliveries where route_id = $1 and delivery_id = $2`,
-    [routeId, deliveryId],
-  );
-  return rows[0];
+  return sql(db).first<HeldDelivery>`
+    select ${raw(HELD)} from held_deliveries where route_id = ${routeId} and delivery_id = ${deliveryId}`;
 }
 
 export async function countHeld(db: Queryable, routeId: string, most: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'select count(*) from (select from held_deliveries where route_id = $1 limit $2) h',
-    [routeId, most],
-  );
-  return rows[0]?.count ?? 0;
+  const found = await sql(db).first<{ count: number }>`
+    select count(*) from (select from held_deliveries where route_id = ${routeId} limit ${most}) h`;
+  return found?.count ?? 0;
 }
-
-// One that was held again since it was read (its version is another) stays.
-const RELEASE = `
-with gone as (
-  delete from held_deliveries h
-  using json_to_recordset($2::json) as i(delivery_id text, version int, queue bool)
-  where h.route_id = $1 and h.delivery_id = i.delivery_id and h.version = i.version
-  returning h.*, i.queue
-), left_alone as (
-  insert into retrying_deliveries (delivery_id, organization_id, destination_id)
-  select delivery_id, organization_id, destination_id from gone where not queue on conflict do nothing
-), freed as (
-  update deliveries d set status = ${WAITING_STATUS} from gone g
-  where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
-  returning d.id, d.route_id, d.failover_of, d.attempt_count, d.order_hash
-), queued as (
-  ${toOutbox('g', { route_id: 'f.route_id', failover_of: 'f.failover_of', order_hash: 'f.order_hash', resume: "case when f.attempt_count > 0 then 'lost' end" })}
-  from gone g join freed f on f.id = g.delivery_id
-  on conflict do nothing
-)
-select count(*), ${WAKE_RELAYS} from freed`;
 
 /**
  * Ends the hold of deliveries.
@@ -248,28 +216,27 @@ export async function endHold(
   released: (HeldDelivery & { queue: boolean })[],
 ): Promise<void> {
   const rows = released.map(({ deliveryId, version, queue }) => ({ delivery_id: deliveryId, version, queue }));
-  await db.query(RELEASE, [routeId, jsonParameter(rows)]);
+  // One that was held again since it was read (its version is another) stays.
+  await sql(db).run`
+    with gone as (
+      delete from held_deliveries h
+      using json_to_recordset(${jsonParameter(rows)}::json) as i(delivery_id text, version int, queue bool)
+      where h.route_id = ${routeId} and h.delivery_id = i.delivery_id and h.version = i.version
+      returning h.*, i.queue
+    ), left_alone as (
+      insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+      select delivery_id, organization_id, destination_id from gone where not queue on conflict do nothing
+    ), freed as (
+      update deliveries d set status = ${raw(WAITING_STATUS)} from gone g
+      where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
+      returning d.id, d.route_id, d.failover_of, d.attempt_count, d.order_hash
+    ), queued as (
+      ${raw(toOutbox('g', { route_id: 'f.route_id', failover_of: 'f.failover_of', order_hash: 'f.order_hash', resume: "case when f.attempt_count > 0 then 'lost' end" }))}
+      from gone g join freed f on f.id = g.delivery_id
+      on conflict do nothing
+    )
+    select count(*), ${raw(WAKE_RELAYS)} from freed`;
 }
-
-// Held deliveries are resumed in order, so what is older than the oldest of them has been resumed. Those to a
-// destination with a rate limit are started in order by that: they would stop those to the other destinations.
-const RELEASE_STATE = `
-with rate as materialized (
-  select coalesce((select release_per_second from circuits where route_id = $1), $2::int) as per_second
-)
-select exists (select from circuits c where route_id = $1 and (state <> 'closed' or ${pauseBlocks('c')})) as stopped,
-       (select per_second from rate) as "perSecond",
-       (select count(*) from (
-          select from destinations t
-          cross join lateral (
-            select from outbox o
-            where o.organization_id = t.organization_id and o.destination_id = t.id and (o.route_id = $1 or t.id = $1)
-              and o.delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
-              and o.resume is distinct from 'waiting'
-          ) released
-          where t.id = any (coalesce((select destination_ids from routes where id = $1), array[$1]))
-            and t.rate_limit_per_minute is null and t.id < ${FIRST_WAREHOUSE}
-          limit (select per_second from rate)) o) as "onTheWay"`;
 
 interface ReleaseState {
   stopped: boolean;
@@ -280,6 +247,28 @@ interface ReleaseState {
 
 /** @param usual how many are resumed per second unless an operator has set another rate */
 export async function releaseState(db: Queryable, routeId: string, usual: number): Promise<ReleaseState> {
-  const { rows } = await db.query<ReleaseState>(RELEASE_STATE, [routeId, usual]);
-  return rows[0] ?? { stopped: false, perSecond: usual, onTheWay: 0 };
+  // Held deliveries are resumed in order, so what is older than the oldest of them has been resumed. Those to a
+  // destination with a rate limit are started in order by that: they would stop those to the other destinations.
+  const found = await sql(db).first<ReleaseState>`
+    with rate as materialized (
+      select coalesce((select release_per_second from circuits where route_id = ${routeId}),
+        ${usual}::int) as per_second
+    )
+    select exists (select from circuits c where route_id = ${routeId} and (state <> 'closed'
+      or ${raw(pauseBlocks('c'))})) as stopped,
+           (select per_second from rate) as "perSecond",
+           (select count(*) from (
+              select from destinations t
+              cross join lateral (
+                select from outbox o
+                where o.organization_id = t.organization_id and o.destination_id = t.id and (o.route_id = ${routeId}
+                  or t.id = ${routeId})
+                  and o.delivery_id < (select min(delivery_id) from held_deliveries where route_id = ${routeId})
+                  and o.resume is distinct from 'waiting'
+              ) released
+              where t.id = any (coalesce((select destination_ids from routes where id = ${routeId}),
+                array[${routeId}]))
+                and t.rate_limit_per_minute is null and t.id < ${raw(FIRST_WAREHOUSE)}
+              limit (select per_second from rate)) o) as "onTheWay"`;
+  return found ?? { stopped: false, perSecond: usual, onTheWay: 0 };
 }

@@ -4,6 +4,7 @@ import { admits, type CircuitState } from '../../core/delivery/circuit.ts';
 import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import { firstRow, type Queryable } from '../connections/pool.ts';
 import type { BlockedDelivery } from './held-deliveries.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface Pause {
   since: Date;
@@ -52,14 +53,14 @@ export async function resume(
   { organizationId, id }: { organizationId: string; id: string },
   perSecond: number | null,
 ): Promise<void> {
-  await db.query(
-    `update circuits c
-     set paused_since = null, paused_until = null, pause_reason = null, release_per_second = $3, version = version + 1,
-         wake_at = now()
-     where organization_id = $1 and route_id = $2 and (${pauseBlocks('c')} or $3::int is not null)
-     returning ${WAKE_CIRCUITS}`,
-    [organizationId, id, perSecond],
-  );
+  await sql(db).run`
+    update circuits c
+    set paused_since = null, paused_until = null, pause_reason = null, release_per_second = ${perSecond},
+      version = version + 1,
+        wake_at = now()
+    where organization_id = ${organizationId} and route_id = ${id} and (${raw(pauseBlocks('c'))}
+      or ${perSecond}::int is not null)
+    returning ${raw(WAKE_CIRCUITS)}`;
 }
 
 export async function pausesOf(
@@ -67,11 +68,9 @@ export async function pausesOf(
   organizationId: string,
   ids: readonly string[],
 ): Promise<Map<string, Pause>> {
-  const { rows } = await db.query<Pause & { id: string }>(
-    `select route_id as id, ${COLUMNS} from circuits c
-     where organization_id = $1 and route_id = any($2::text[]) and ${pauseBlocks('c')}`,
-    [organizationId, ids],
-  );
+  const rows = await sql(db).rows<Pause & { id: string }>`
+    select route_id as id, ${raw(COLUMNS)} from circuits c
+    where organization_id = ${organizationId} and route_id = any(${ids}::text[]) and ${raw(pauseBlocks('c'))}`;
   return new Map(rows.map(({ id, ...found }) => [id, found]));
 }
 
@@ -81,21 +80,19 @@ interface LastingPause extends Pick<Pause, 'until'> {
   readAt: number;
 }
 
-const OUTLAST = `
-with over as (
-  update circuits set paused_since = null, paused_until = null, pause_reason = null, version = version + 1
-  where route_id = $1 and paused_until <= now()
-  returning route_id
-)
-select paused_until as until, version, ${NOW_MS} as "readAt" from circuits c
-where route_id = $1 and ${pauseBlocks('c')} and not exists (select from over)`;
-
 /**
  * Ends the pause of a route or destination if its time is over.
  * @returns the pause that lasts; undefined: there is none
  */
 export async function outlastPause(db: Queryable, id: string): Promise<LastingPause | undefined> {
-  return firstRow<LastingPause>(db, OUTLAST, [id]);
+  return sql(db).first<LastingPause>`
+    with over as (
+      update circuits set paused_since = null, paused_until = null, pause_reason = null, version = version + 1
+      where route_id = ${id} and paused_until <= now()
+      returning route_id
+    )
+    select paused_until as until, version, ${raw(NOW_MS)} as "readAt" from circuits c
+    where route_id = ${id} and ${raw(pauseBlocks('c'))} and not exists (select from over)`;
 }
 
 // The row of a destination has no circuit: it is closed.

@@ -1,7 +1,8 @@
 // What the workflow of a circuit asks: when it is to be woken (circuits.wake_at), and which delivery is the next probe.
-import { firstRow, type Queryable } from '../connections/pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn, pauseBlocks, OPEN } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface DueCircuit {
   /** Or the id of a destination that is or was paused. */
@@ -35,7 +36,7 @@ export async function claimDueCircuits(db: Queryable, limit: number): Promise<Du
  * @param wakeAt null: only an event wakes it
  */
 export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {
-  await db.query('update circuits set wake_at = $3 where route_id = $1 and version = $2', [routeId, version, wakeAt]);
+  await sql(db).run`update circuits set wake_at = ${wakeAt} where route_id = ${routeId} and version = ${version}`;
 }
 
 /**
@@ -43,48 +44,46 @@ export async function setWakeTime(db: Queryable, routeId: string, version: numbe
  * `version`.
  */
 export async function endRelease(db: Queryable, routeId: string, version: number): Promise<void> {
-  await db.query('update circuits set wake_at = null, release_per_second = null where route_id = $1 and version = $2', [
-    routeId,
-    version,
-  ]);
+  await sql(db).run`
+    update circuits set wake_at = null, release_per_second = null where route_id = ${routeId} and version = ${version}`;
 }
 
 /** Removes the circuit of a route that was deleted, or the row of a destination that is not paused any more. */
 export async function forgetCircuit(db: Queryable, routeId: string): Promise<void> {
-  await db.query(
-    `delete from circuits c where route_id = $1 and not ${pauseBlocks('c')}
-      and not exists (select from routes where id = $1)`,
-    [routeId],
-  );
+  await sql(db).run`
+    delete from circuits c where route_id = ${routeId} and not ${raw(pauseBlocks('c'))}
+    and not exists (select from routes where id = ${routeId})`;
 }
 
-// A disabled destination gets no attempt, and one whose rate limit has a minute's worth waiting may get none for longer
-// than a probe has time. Deliveries to these are probes only when no other one is held: else each of them would keep
-// the other destinations waiting. What is held for paused destinations is not under the route (held-deliveries.ts).
-const NEXT = `
-with later as materialized (
-  select t.id from routes r join destinations t on t.id = any(r.destination_ids)
-  where r.id = $1 and (not t.enabled or t.rate_limit_per_minute <= (
-    select count(*) from (select from outbox o where o.organization_id = t.organization_id and o.destination_id = t.id
-      limit t.rate_limit_per_minute) waiting))
-)
-(select delivery_id as id from held_deliveries
- where route_id = $1 and not outside_circuit and destination_id not in (select id from later) order by delivery_id
-   limit 1)
-union all
-(select delivery_id from held_deliveries where route_id = $1 and not outside_circuit order by delivery_id limit 1)
-limit 1`;
-
 export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
-  return (await firstRow<{ id: string }>(db, NEXT, [routeId]))?.id;
+  // A disabled destination gets no attempt, and one whose rate limit has a minute's worth waiting may get none for
+  // longer than a probe has time. Deliveries to these are probes only when no other one is held: else each of them
+  // would keep the other destinations waiting. What is held for paused destinations is not under the route
+  // (held-deliveries.ts).
+  const found = await sql(db).first<{ id: string }>`
+    with later as materialized (
+      select t.id from routes r join destinations t on t.id = any(r.destination_ids)
+      where r.id = ${routeId} and (not t.enabled or t.rate_limit_per_minute <= (
+        select count(*) from (select from outbox o where o.organization_id = t.organization_id
+          and o.destination_id = t.id
+          limit t.rate_limit_per_minute) waiting))
+    )
+    (select delivery_id as id from held_deliveries
+     where route_id = ${routeId} and not outside_circuit and destination_id not in (select id from later)
+       order by delivery_id
+       limit 1)
+    union all
+    (select delivery_id from held_deliveries where route_id = ${routeId} and not outside_circuit order by delivery_id
+      limit 1)
+    limit 1`;
+  return found?.id;
 }
 
 export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
   const { ids, low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<{ id: string }>(
-    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id
-      limit 1`,
-    [ids, low, high],
-  );
-  return rows[0]?.id;
+  const found = await sql(db).first<{ id: string }>`
+    select id from deliveries where id = any(${ids}::text[]) and id between ${low} and ${high}
+      and status in ${raw(OPEN)} order by id
+    limit 1`;
+  return found?.id;
 }

@@ -7,12 +7,7 @@ import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
 import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
 import { cancelDeliveries, DESTINATION_DELETED, endOpen } from './delivery-commands.ts';
 import { dropWaiting } from './ordering.ts';
-
-const COUNT_REMOVED = `
-with gone as (
-  select $1::text as organization_id, $2::text as source_id, $3::timestamptz as received_at, $4::integer as payload_size
-), ${countRemoved('gone')}
-select from gone`;
+import { raw, sql } from '../connections/statements.ts';
 
 const CANCELLED_AT_ONCE = 1000;
 const REMOVED_AT_ONCE = 5000;
@@ -29,16 +24,19 @@ export async function deleteEvent(
   return inTransaction(pool, async (db) => {
     // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what
     // belongs to no event or delivery is no tenant's, so it could not be deleted for one (schema/roles.ts).
-    const { rows } = await db.query<{ source: string; receivedAt: Date; size: number }>(
-      'select source_id as source, received_at as "receivedAt", payload_size as size from events where id = $2 and organization_id = $1 for update',
-      [organizationId, eventId],
-    );
-    const event = rows[0];
+    const event = await sql(db).first<{ source: string; receivedAt: Date; size: number }>`
+      select source_id as source, received_at as "receivedAt", payload_size as size from events where id = ${eventId}
+        and organization_id = ${organizationId} for update`;
     if (!event) return null;
     const withWorkflow = await removeDeliveriesOf(db, eventId);
     await removeEventsChildren(db, [eventId]);
-    await db.query('delete from events where id = $2 and organization_id = $1', [organizationId, eventId]);
-    await db.query(COUNT_REMOVED, [organizationId, event.source, event.receivedAt, event.size]);
+    await sql(db).run`delete from events where id = ${eventId} and organization_id = ${organizationId}`;
+    await sql(db).run`
+      with gone as (
+        select ${organizationId}::text as organization_id, ${event.source}::text as source_id,
+          ${event.receivedAt}::timestamptz as received_at, ${event.size}::integer as payload_size
+      ), ${raw(countRemoved('gone'))}
+      select from gone`;
     return { withWorkflow };
   });
 }
@@ -68,17 +66,13 @@ async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<strin
 
 export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
   const { low, high } = bounds(eventIds);
-  await db.query('delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3', [
-    eventIds,
-    low,
-    high,
-  ]);
+  await sql(db).run`
+    delete from event_payloads where event_id = any(${eventIds}::text[]) and event_id between ${low} and ${high}`;
   // In steps, because a single event may have any number of deliveries.
   for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
-    const { rows } = await db.query<{ id: string }>(
-      'select id from deliveries where event_id = any($1::text[]) and id >= $2 limit $3',
-      [eventIds, firstDeliveryOf(low), REMOVED_AT_ONCE],
-    );
+    const rows = await sql(db).rows<{ id: string }>`
+      select id from deliveries where event_id = any(${eventIds}::text[]) and id >= ${firstDeliveryOf(low)}
+        limit ${REMOVED_AT_ONCE}`;
     removed = rows.length;
     if (removed > 0) {
       await removeDeliveries(
@@ -104,11 +98,8 @@ export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Pr
 
 async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
   const { ids, low, high } = bounds(deliveryIds);
-  await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
-    ids,
-    low,
-    high,
-  ]);
+  await sql(db).run`
+    delete from attempts where delivery_id = any(${ids}::text[]) and delivery_id between ${low} and ${high}`;
 }
 
 /**
@@ -125,19 +116,14 @@ export function deleteSource(
   note: (version: number, routeIds: string[]) => void = () => {},
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    const { rows } = await db.query<{ version: number; routeIds: string[] }>(
-      `with gone as (delete from sources where id = $2 and organization_id = $1 returning version)
-       select version, array(select id from routes where organization_id = $1 and source_id = $2
-         order by id) as "routeIds" from gone`,
-      [organizationId, sourceId],
-    );
-    const [removed] = rows;
+    const removed = await sql(db).first<{ version: number; routeIds: string[] }>`
+      with gone as (delete from sources where id = ${sourceId} and organization_id = ${organizationId}
+        returning version)
+      select version, array(select id from routes where organization_id = ${organizationId} and source_id = ${sourceId}
+        order by id) as "routeIds" from gone`;
     if (!removed) return false;
     note(removed.version, removed.routeIds);
-    await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
-      sourceId,
-      organizationId,
-    ]);
+    await sql(db).run`insert into source_purges (source_id, organization_id) values (${sourceId}, ${organizationId})`;
     return true;
   });
 }
@@ -175,13 +161,12 @@ async function removeDestinations(
   destinationIds: string[],
 ): Promise<{ removed: Removed[]; routeIds: string[] }> {
   // In the order of ids, so that two concurrent deletions queue instead of deadlocking.
-  const { rows } = await db.query<Removed>(
-    `with doomed as materialized (
-       select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
-     )
-     delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`,
-    [organizationId, destinationIds],
-  );
+  const rows = await sql(db).rows<Removed>`
+    with doomed as materialized (
+      select id from destinations where id = any(${destinationIds}::text[]) and organization_id = ${organizationId}
+        order by id for update
+    )
+    delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`;
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return { removed: [], routeIds: [] };
   const routes = await db.query<{ id: string }>(
@@ -230,16 +215,6 @@ type Waiting = Pick<OutboxRow, 'deliveryId' | 'organizationId' | 'destinationId'
 const WAITING_COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId",
   destination_id as "destinationId", route_id as "routeId", priority`;
 
-// Any of them: so they take turns.
-const QUEUED = `
-with recursive ${queuedDestinations('destination')}, gone as (
-  select organization_id, id from destination d
-  where id <> all($2::text[]) and not exists (select from destinations t where t.id = d.id)
-  order by random() limit 1
-)
-select ${WAITING_COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id
-  and w.destination_id = g.id limit $1`;
-
 // These have no index by destination. What waits in order goes first: it would follow its head into the outbox.
 const waitingIn = (table: string) => `
 select ${WAITING_COLUMNS} from ${table} w
@@ -257,7 +232,15 @@ async function waiting(db: Queryable, most: number, skipped: string[]): Promise<
   };
   await lookIn('ordered_deliveries');
   if (found.length > 0) return found;
-  found = (await db.query<Waiting>(QUEUED, [most, skipped])).rows;
+  // Any of them: so they take turns.
+  found = await sql(db).rows<Waiting>`
+    with recursive ${raw(queuedDestinations('destination'))}, gone as (
+      select organization_id, id from destination d
+      where id <> all(${skipped}::text[]) and not exists (select from destinations t where t.id = d.id)
+      order by random() limit 1
+    )
+    select ${raw(WAITING_COLUMNS)} from gone g join outbox w on w.organization_id = g.organization_id
+      and w.destination_id = g.id limit ${most}`;
   if (found.length > 0) return found;
   await lookIn('held_deliveries');
   return found;

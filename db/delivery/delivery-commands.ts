@@ -5,7 +5,7 @@ import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { errorText } from '../../core/text/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { bounds } from '../connections/parameters.ts';
-import { afterCommit, firstRow, idsOf, type Queryable } from '../connections/pool.ts';
+import { afterCommit, type Queryable } from '../connections/pool.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
 import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
@@ -19,6 +19,7 @@ import {
   UNDER_WAY,
   WAKE_CIRCUITS,
 } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
 
@@ -101,19 +102,6 @@ export async function endDeliveries(
   return rows.map((row) => row.id);
 }
 
-const POSTPONE = `
-with postponed as (
-  update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000)
-  where id = $1 and status in ${OPEN}
-  returning id, organization_id, destination_id, priority
-), left_alone as (
-  delete from outbox o using postponed p
-  where ${outboxRow('p')} and (o.resume = 'waiting' or $3)
-  returning p.*
-)
-insert into retrying_deliveries (delivery_id, organization_id, destination_id)
-select id, organization_id, destination_id from left_alone on conflict do nothing`;
-
 /**
  * Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn.
  * @param isLeftToWorkflow whether it leaves the outbox too, because its workflow makes the next attempt: else the relay
@@ -125,7 +113,18 @@ export async function postponeDelivery(
   forMs: number,
   isLeftToWorkflow: boolean = false,
 ): Promise<void> {
-  await db.query(POSTPONE, [deliveryId, forMs, isLeftToWorkflow]);
+  await sql(db).run`
+    with postponed as (
+      update deliveries set next_attempt_at = now() + make_interval(secs => ${forMs}::float8 / 1000)
+      where id = ${deliveryId} and status in ${raw(OPEN)}
+      returning id, organization_id, destination_id, priority
+    ), left_alone as (
+      delete from outbox o using postponed p
+      where ${raw(outboxRow('p'))} and (o.resume = 'waiting' or ${isLeftToWorkflow})
+      returning p.*
+    )
+    insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+    select id, organization_id, destination_id from left_alone on conflict do nothing`;
 }
 
 // Open deliveries are found among millions that have ended without an index for it, which would make recording every
@@ -195,32 +194,31 @@ export async function endOpen(
   return true;
 }
 
-const OPEN_OF = `
-select delivery_id as id from (
-  select delivery_id from outbox where organization_id = $1
-  union select delivery_id from held_deliveries where organization_id = $1
-  union select delivery_id from retrying_deliveries where organization_id = $1
-  union select delivery_id from ordered_deliveries where organization_id = $1
-  union select d.id from warehouse_batches b join deliveries d on d.destination_id = b.destination_id
-          and d.id between b.first_delivery_id and b.last_delivery_id and d.batch_id = b.id and d.status = 'pending'
-        where b.organization_id = $1 and b.status in ${UNDER_WAY}
-) open limit $2`;
-
 /** What may be open of an organization, those in files of a warehouse included; in no order. */
 export async function openOf(db: Queryable, organizationId: string, most: number): Promise<string[]> {
-  return idsOf(db, OPEN_OF, [organizationId, most]);
+  return sql(db).ids`
+    select delivery_id as id from (
+      select delivery_id from outbox where organization_id = ${organizationId}
+      union select delivery_id from held_deliveries where organization_id = ${organizationId}
+      union select delivery_id from retrying_deliveries where organization_id = ${organizationId}
+      union select delivery_id from ordered_deliveries where organization_id = ${organizationId}
+      union select d.id from warehouse_batches b join deliveries d on d.destination_id = b.destination_id
+              and d.id between b.first_delivery_id and b.last_delivery_id and d.batch_id = b.id
+                and d.status = 'pending'
+            where b.organization_id = ${organizationId} and b.status in ${raw(UNDER_WAY)}
+    ) open limit ${most}`;
 }
-
-// A row of the outbox with `resume` belongs to a workflow: if only that continues the delivery, it is counted there
-// (backlog.ts).
-const COUNT = `
-select ((select count(*) from outbox o where organization_id = $1
-           and (resume is null or not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)))
-      + (select count(*) from held_deliveries where organization_id = $1)
-      + (select count(*) from ordered_deliveries where organization_id = $1)
-      + (select count(*) from retrying_deliveries where organization_id = $1))::float8 as open`;
 
 /** Counts the open deliveries of an organization that are in no file of a warehouse. */
 export async function countOpen(db: Queryable, organizationId: string): Promise<number> {
-  return (await firstRow<{ open: number }>(db, COUNT, [organizationId]))?.open ?? 0;
+  // A row of the outbox with `resume` belongs to a workflow: if only that continues the delivery, it is counted there
+  // (backlog.ts).
+  const found = await sql(db).first<{ open: number }>`
+    select ((select count(*) from outbox o where organization_id = ${organizationId}
+               and (resume is null or not exists (select from retrying_deliveries r
+                 where r.delivery_id = o.delivery_id)))
+          + (select count(*) from held_deliveries where organization_id = ${organizationId})
+          + (select count(*) from ordered_deliveries where organization_id = ${organizationId})
+          + (select count(*) from retrying_deliveries where organization_id = ${organizationId}))::float8 as open`;
+  return found?.open ?? 0;
 }

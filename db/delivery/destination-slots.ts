@@ -4,23 +4,17 @@
 // half a minute, and uses a slot for two seconds without asking PostgreSQL (core/delivery/destination-concurrency.ts).
 import { type DatabaseUrl, KeptConnection } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 const TIMEOUT_MS = 3000;
 const LOST_AFTER_MS = 30_000;
 
 const KEY = `hashtextextended('slot ' || id || ' ' || slot, 0)`;
-// The keys are tried one by one, up to the first that is free.
-const TAKE = `
-select id, (select slot from generate_series(0, maximum - 1) as slot where pg_try_advisory_lock(${KEY}) limit 1) as slot
-from unnest($1::text[], $2::int[]) as wanted(id, maximum)`;
 const LEAVE = `select pg_advisory_unlock(${KEY}) from unnest($1::text[], $2::int[]) as left_over(id, slot)`;
 
 export async function maximaOf(db: Queryable, ids: string[]): Promise<{ id: string; maximum: number | null }[]> {
-  const { rows } = await db.query<{ id: string; maximum: number | null }>(
-    'select id, max_concurrency as maximum from destinations where id = any($1::text[])',
-    [ids],
-  );
-  return rows;
+  return sql(db).rows<{ id: string; maximum: number | null }>`
+    select id, max_concurrency as maximum from destinations where id = any(${ids}::text[])`;
 }
 
 /** The slots that a worker has, in a session of its own from the first slot until it is closed. */
@@ -56,10 +50,12 @@ export class DestinationSlots {
       const given = left.filter((id) => held.has(id));
       if (given.length > 0) await client.query(LEAVE, [given, given.map((id) => held.get(id))]);
       for (const id of left) held.delete(id);
-      const { rows } = await client.query<{ id: string; slot: number | null }>(TAKE, [
-        wanted.map(({ destinationId }) => destinationId),
-        wanted.map(({ maximum }) => maximum),
-      ]);
+      // The keys are tried one by one, up to the first that is free.
+      const rows = await sql(client).rows<{ id: string; slot: number | null }>`
+        select id, (select slot from generate_series(0, maximum - 1) as slot where pg_try_advisory_lock(${raw(KEY)})
+          limit 1) as slot
+        from unnest(${wanted.map(({ destinationId }) => destinationId)}::text[],
+          ${wanted.map(({ maximum }) => maximum)}::int[]) as wanted(id, maximum)`;
       const taken = rows.flatMap(({ id, slot }) => (slot === null ? [] : [[id, slot] as const]));
       for (const [id, slot] of taken) held.set(id, slot);
       return taken.map(([id]) => id);

@@ -3,53 +3,21 @@ import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { KEYS_LOCKED, lockKeys, OPEN, WAKE_RELAYS } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** When a key stops being blocked, for `db/operations/due.ts`. */
 export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
 
-// A delivery that failed stops blocking its key when its time is over.
-const END_HOLDS = `
-with ended as materialized (
-  select destination_id, key_hash from order_keys where hold_until <= now()
-  order by destination_id, key_hash limit $1 for update skip locked
-)
-select advance_key(destination_id, key_hash, true) from ended`;
-
 /** @returns how many keys were blocked until now */
 export async function endHolds(db: Queryable, most: number): Promise<number> {
-  return (await db.query(END_HOLDS, [most])).rowCount ?? 0;
+  // A delivery that failed stops blocking its key when its time is over.
+  return sql(db).run`
+    with ended as materialized (
+      select destination_id, key_hash from order_keys where hold_until <= now()
+      order by destination_id, key_hash limit ${most} for update skip locked
+    )
+    select advance_key(destination_id, key_hash, true) from ended`;
 }
-
-// The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting need
-// a repair, and others get one when something waits there.
-const REPAIR = `
-with recursive key(destination_id, key_hash, number) as (
-  (select destination_id, key_hash, 1 from ordered_deliveries
-   where (destination_id, key_hash) > ($1, decode($2, 'hex')) order by destination_id, key_hash limit 1)
-  union all
-  select n.destination_id, n.key_hash, k.number + 1 from key k cross join lateral (
-    select destination_id, key_hash from ordered_deliveries w
-    where (w.destination_id, w.key_hash) > (k.destination_id, k.key_hash) order by destination_id, key_hash limit 1) n
-  where k.number < $3
-), page as materialized (
-  select * from key
-), stuck as materialized (
-  select o.destination_id, o.key_hash, o.head_id from page k
-  join order_keys o on o.destination_id = k.destination_id and o.key_hash = k.key_hash
-  left join deliveries d on d.id = o.head_id
-  where d.id is null or (o.hold_until is null and d.status not in ${OPEN})
-), locked as materialized (
-  -- as long as it has the head that was looked at
-  select o.destination_id, o.key_hash from stuck s
-  join order_keys o on o.destination_id = s.destination_id and o.key_hash = s.key_hash
-    and o.head_id is not distinct from s.head_id
-  order by o.destination_id, o.key_hash for update of o skip locked
-), advanced as materialized (
-  select advance_key(destination_id, key_hash, true) from locked
-)
-select destination_id as "destinationId", encode(key_hash, 'hex') as hash,
-       (select count(*) from advanced)::int as advanced
-from page order by number desc limit 1`;
 
 const KEYS_PER_PAGE = 500;
 
@@ -57,12 +25,38 @@ const KEYS_PER_PAGE = 500;
 export async function repairOrder(db: Queryable): Promise<number> {
   let repaired = 0;
   for (let after = { destinationId: '', hash: '' }; ; ) {
-    const { rows } = await db.query<{ destinationId: string; hash: string; advanced: number }>(REPAIR, [
-      after.destinationId,
-      after.hash,
-      KEYS_PER_PAGE,
-    ]);
-    const [last] = rows;
+    // The head of a key is gone where its partition was dropped before it had ended; only keys with something waiting
+    // need a repair, and others get one when something waits there.
+    const last = await sql(db).first<{ destinationId: string; hash: string; advanced: number }>`
+      with recursive key(destination_id, key_hash, number) as (
+        (select destination_id, key_hash, 1 from ordered_deliveries
+         where (destination_id, key_hash) > (${after.destinationId}, decode(${after.hash}, 'hex'))
+           order by destination_id, key_hash limit 1)
+        union all
+        select n.destination_id, n.key_hash, k.number + 1 from key k cross join lateral (
+          select destination_id, key_hash from ordered_deliveries w
+          where (w.destination_id, w.key_hash) > (k.destination_id, k.key_hash) order by destination_id, key_hash
+            limit 1) n
+        where k.number < ${KEYS_PER_PAGE}
+      ), page as materialized (
+        select * from key
+      ), stuck as materialized (
+        select o.destination_id, o.key_hash, o.head_id from page k
+        join order_keys o on o.destination_id = k.destination_id and o.key_hash = k.key_hash
+        left join deliveries d on d.id = o.head_id
+        where d.id is null or (o.hold_until is null and d.status not in ${raw(OPEN)})
+      ), locked as materialized (
+        -- as long as it has the head that was looked at
+        select o.destination_id, o.key_hash from stuck s
+        join order_keys o on o.destination_id = s.destination_id and o.key_hash = s.key_hash
+          and o.head_id is not distinct from s.head_id
+        order by o.destination_id, o.key_hash for update of o skip locked
+      ), advanced as materialized (
+        select advance_key(destination_id, key_hash, true) from locked
+      )
+      select destination_id as "destinationId", encode(key_hash, 'hex') as hash,
+             (select count(*) from advanced)::int as advanced
+      from page order by number desc limit 1`;
     if (last === undefined) return repaired;
     repaired += last.advanced;
     after = last;
@@ -150,22 +144,11 @@ export async function findOrderKey(
   { organizationId, destinationId }: KeysOf,
   id: string,
 ): Promise<OrderKeyRow | null> {
-  const { rows } = await db.query<OrderKeyRow>(
-    `${COLUMNS} from order_keys k where k.organization_id = $1 and k.destination_id = $2
-      and k.key_hash = decode($3, 'hex')`,
-    [organizationId, destinationId, id],
-  );
-  return rows[0] ?? null;
+  return sql(db).find<OrderKeyRow>`
+    ${raw(COLUMNS)} from order_keys k where k.organization_id = ${organizationId}
+      and k.destination_id = ${destinationId}
+    and k.key_hash = decode(${id}, 'hex')`;
 }
-
-const SKIP = `
-with blocked as materialized (
-  select destination_id, key_hash from order_keys
-  where organization_id = $1 and destination_id = $2 and key_hash = decode($3, 'hex') and head_id = $4
-    and hold_until is not null
-  for update
-)
-select advance_key(destination_id, key_hash, true) from blocked`;
 
 /** Lets a key go on after a failed delivery that blocks it. @returns false when it does not block it any more */
 export async function skipBlocked(
@@ -174,18 +157,16 @@ export async function skipBlocked(
   id: string,
   headId: string,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(SKIP, [organizationId, destinationId, id, headId]);
-  return rowCount !== 0;
+  return sql(db).any`
+    with blocked as materialized (
+      select destination_id, key_hash from order_keys
+      where organization_id = ${organizationId} and destination_id = ${destinationId} and key_hash = decode(${id},
+        'hex') and head_id = ${headId}
+        and hold_until is not null
+      for update
+    )
+    select advance_key(destination_id, key_hash, true) from blocked`;
 }
-
-const RELEASE = `
-with released as materialized (
-  update order_keys set released_to = last_number
-  where organization_id = $1 and destination_id = $2 and key_hash = decode($3, 'hex')
-  returning destination_id, key_hash, hold_until
-)
-select case when hold_until is not null then advance_key(destination_id, key_hash, true) end, ${WAKE_RELAYS}
-from released`;
 
 /** What waits in a key now is delivered in its order, and a failure among it blocks nothing. */
 export async function releaseKey(
@@ -193,8 +174,15 @@ export async function releaseKey(
   { organizationId, destinationId }: KeysOf,
   id: string,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(RELEASE, [organizationId, destinationId, id]);
-  return rowCount !== 0;
+  return sql(db).any`
+    with released as materialized (
+      update order_keys set released_to = last_number
+      where organization_id = ${organizationId} and destination_id = ${destinationId} and key_hash = decode(${id},
+        'hex')
+      returning destination_id, key_hash, hold_until
+    )
+    select case when hold_until is not null then advance_key(destination_id, key_hash, true) end, ${raw(WAKE_RELAYS)}
+    from released`;
 }
 
 const DROP = (condition: string) => `

@@ -2,6 +2,7 @@
 import { shardOf } from '../../core/text/ids.ts';
 import { databaseTime, OPEN, toOutbox, WAITING_STATUS, WAKE_RELAYS } from '../sql/rules.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -46,11 +47,10 @@ export async function reserveSlot(
   const { rows } = await reserve();
   if (rows[0]) return rows[0];
   // No slot soon, or no row yet: of several concurrent callers one creates it, and all of them try again.
-  await db.query(
-    `insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations where id = $1
-     on conflict do nothing`,
-    [destinationId],
-  );
+  await sql(db).run`
+    insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations
+      where id = ${destinationId}
+    on conflict do nothing`;
   return (await reserve()).rows[0] ?? null;
 }
 
@@ -92,11 +92,9 @@ export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
  * is now.
  */
 export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, Slot>> {
-  const { rows } = await db.query<Slot & { id: string }>(
-    `select destination_id as id, extract(epoch from next_at - clock_timestamp())::float8 * 1000 as "inMs",
-            extract(epoch from next_at)::float8 * 1000 as at
-     from rate_limits where destination_id = any($1::text[])`,
-    [destinationIds],
-  );
+  const rows = await sql(db).rows<Slot & { id: string }>`
+    select destination_id as id, extract(epoch from next_at - clock_timestamp())::float8 * 1000 as "inMs",
+           extract(epoch from next_at)::float8 * 1000 as at
+    from rate_limits where destination_id = any(${destinationIds}::text[])`;
   return new Map(rows.map(({ id, ...slot }) => [id, slot]));
 }

@@ -6,6 +6,7 @@ import type { Settings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/secret-files.ts';
 import { DecryptionError, type EncryptionKey, type SecretBox } from './secret-box.ts';
 import { type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 const KEY_BYTES = 32;
 const KEY_PAIR = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;
@@ -143,16 +144,15 @@ export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[
   for (const { what, table, column, recordId, vital } of SEALED_COLUMNS) {
     if (vitalOnly && !vital) continue;
     const keyId = `split_part(${column}, '.', 2)`;
-    const { rows: keys } = await db.query<{ keyId: string; count: number }>(
-      `select ${keyId} as "keyId", count(*)::int as count from ${table} where ${column} is not null group by 1
-        order by 1`,
-    );
+    const keys = await sql(db).rows<{ keyId: string; count: number }>`
+      select ${raw(keyId)} as "keyId", count(*)::int as count from ${raw(table)}
+        where ${raw(column)} is not null group by 1
+      order by 1`;
     for (const key of keys) {
-      const { rows: examples } = await db.query<{ recordId: string; sealed: string }>(
-        `select ${recordId} as "recordId", ${column} as sealed from ${table} where ${keyId} = $1 order by 1
-          limit ${EXAMPLES}`,
-        [key.keyId],
-      );
+      const examples = await sql(db).rows<{ recordId: string; sealed: string }>`
+        select ${raw(recordId)} as "recordId", ${raw(column)} as sealed from ${raw(table)}
+          where ${raw(keyId)} = ${key.keyId} order by 1
+        limit ${raw(EXAMPLES)}`;
       used.push({ ...key, what, examples });
     }
   }
@@ -198,12 +198,10 @@ async function rotatePage(
   rotated: Rotated,
 ): Promise<string | null> {
   return inTransaction(pool, async (db) => {
-    const { rows } = await db.query<{ recordId: string; sealed: string }>(
-      `select ${recordId} as "recordId", ${column} as sealed from ${table}
-       where split_part(${column}, '.', 2) = any($1) and (${recordId}) collate "C" > $2
-       order by (${recordId}) collate "C" limit ${PAGE} for update skip locked`,
-      [box.olderKeyIds, after],
-    );
+    const rows = await sql(db).rows<{ recordId: string; sealed: string }>`
+      select ${raw(recordId)} as "recordId", ${raw(column)} as sealed from ${raw(table)}
+      where split_part(${raw(column)}, '.', 2) = any(${box.olderKeyIds}) and (${raw(recordId)}) collate "C" > ${after}
+      order by (${raw(recordId)}) collate "C" limit ${raw(PAGE)} for update skip locked`;
     const renewed: { recordId: string; sealed: string }[] = [];
     for (const row of rows) {
       try {
@@ -214,11 +212,11 @@ async function rotatePage(
       }
     }
     // One statement a page: the caches of ingest reload once, not once per record.
-    const { rowCount } = await db.query(
-      `update ${table} set ${column} = renewed.sealed from unnest($1::text[], $2::text[]) as renewed (record_id, sealed)
-       where ${recordId} = renewed.record_id`,
-      [renewed.map((row) => row.recordId), renewed.map((row) => row.sealed)],
-    );
+    const rowCount = await sql(db).run`
+      update ${raw(table)} set ${raw(column)} = renewed.sealed
+        from unnest(${renewed.map((row) => row.recordId)}::text[],
+        ${renewed.map((row) => row.sealed)}::text[]) as renewed (record_id, sealed)
+      where ${raw(recordId)} = renewed.record_id`;
     rotated.encrypted += rowCount ?? 0;
     return rows.length === PAGE ? (rows.at(-1)?.recordId ?? null) : null;
   });

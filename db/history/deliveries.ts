@@ -17,6 +17,7 @@ import {
   type Selection,
   undeliveredStatuses,
 } from './selection.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 type OfDelivery = 'eventId' | 'sourceId' | 'routeId' | 'destinationId' | 'status' | 'attemptCount' | 'statusCode';
 
@@ -118,7 +119,7 @@ async function findPartOfEvent(
   if (!isId('evt', eventId)) {
     return { ids: [], total: isCounting ? 0 : null, totalIsExact: true, next: null, searchedUntil: null };
   }
-  await db.query(`select ${READ_IN_ORDER}`);
+  await sql(db).run`select ${raw(READ_IN_ORDER)}`;
   const selection = deliverySelection(organizationId, filter);
   const { items: ids, ...found } = await readPart<string>(part, {
     total() {
@@ -213,24 +214,20 @@ const SHORT_ATTEMPT = `attempt_number as "attemptNumber", status, status_code as
 
 /** The attempts of a delivery that the caller was allowed to read, in order. */
 export async function attemptsOf(db: Queryable, deliveryId: string): Promise<AttemptRecord[]> {
-  const { rows } = await db.query<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>(
-    `select ${SHORT_ATTEMPT}, error, request_headers as "requestHeaders", response_headers as "responseHeaders",
-            response_body as "responseBody", exchange
-     from attempts where delivery_id = $1 order by attempt_number`,
-    [deliveryId],
-  );
+  const rows = await sql(db).rows<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>`
+    select ${raw(SHORT_ATTEMPT)}, error, request_headers as "requestHeaders", response_headers as "responseHeaders",
+           response_body as "responseBody", exchange
+    from attempts where delivery_id = ${deliveryId} order by attempt_number`;
   return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
 }
 
 /** Those of deliveries, without what was sent and answered: that is most of an attempt, and stays unread. */
 async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Map<string, ShortAttempt[]>> {
   const { low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<ShortAttempt & { deliveryId: string }>(
-    `select delivery_id as "deliveryId", ${SHORT_ATTEMPT}
-     from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3
-     order by delivery_id, attempt_number`,
-    [deliveryIds, low, high],
-  );
+  const rows = await sql(db).rows<ShortAttempt & { deliveryId: string }>`
+    select delivery_id as "deliveryId", ${raw(SHORT_ATTEMPT)}
+    from attempts where delivery_id = any(${deliveryIds}::text[]) and delivery_id between ${low} and ${high}
+    order by delivery_id, attempt_number`;
   const attempts = new Map<string, ShortAttempt[]>(deliveryIds.map((id) => [id, []]));
   for (const { deliveryId, ...attempt } of rows) attempts.get(deliveryId)?.push(attempt);
   return attempts;
@@ -333,9 +330,7 @@ export async function destinationVersion(
   organizationId: string,
   destinationId: string,
 ): Promise<RecordVersion | null> {
-  const { rows } = await db.query<RecordVersion>(
-    'select version, updated_at as "updatedAt" from destinations where organization_id = $1 and id = $2',
-    [organizationId, destinationId],
-  );
-  return rows[0] ?? null;
+  return sql(db).find<RecordVersion>`
+    select version, updated_at as "updatedAt" from destinations where organization_id = ${organizationId}
+      and id = ${destinationId}`;
 }

@@ -9,6 +9,7 @@ import type { NewEvent } from '../hot-path/store-events.ts';
 import { findPart } from './search.ts';
 import type { Part } from '../sql/list-parts.ts';
 import { madeIn, type Selection } from './selection.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 type OfEvent = 'id' | 'sourceId' | 'method' | 'path' | 'query' | 'headers' | 'clientAddress' | 'payloadHash';
 
@@ -104,39 +105,30 @@ export function eventSelection(
 
 async function eventsById(db: Queryable, organizationId: string, ids: string[]): Promise<EventRecord[]> {
   const { low, high } = bounds(ids);
-  const { rows } = await db.query<EventRecord>(
-    `select ${COLUMNS} from events e join sources s on s.id = e.source_id
-     where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $3 and $4 order by e.id desc`,
-    [organizationId, ids, low, high],
-  );
-  return rows;
+  return sql(db).rows<EventRecord>`
+    select ${raw(COLUMNS)} from events e join sources s on s.id = e.source_id
+    where e.organization_id = ${organizationId} and e.id = any(${ids}::text[]) and e.id between ${low} and ${high}
+      order by e.id desc`;
 }
 
 export async function findEvent(db: Queryable, organizationId: string, id: string): Promise<EventRecord | null> {
-  const { rows } = await db.query<EventRecord>(
-    `select ${COLUMNS} from events e join sources s on s.id = e.source_id where e.organization_id = $1 and e.id = $2`,
-    [organizationId, id],
-  );
-  return rows[0] ?? null;
+  return sql(db).find<EventRecord>`
+    select ${raw(COLUMNS)} from events e join sources s on s.id = e.source_id
+      where e.organization_id = ${organizationId} and e.id = ${id}`;
 }
 
 export async function existingEventIds(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select e.id from events e join sources s on s.id = e.source_id where e.organization_id = $1
-      and e.id = any($2::text[])`,
-    [organizationId, ids],
-  );
-  return rows.map((row) => row.id);
+  return sql(db).ids`
+    select e.id from events e join sources s on s.id = e.source_id where e.organization_id = ${organizationId}
+    and e.id = any(${ids}::text[])`;
 }
 
 /** The exact bytes of an event of this organization, with its content type. */
 export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
-  const { rows } = await db.query<{ body: Buffer; contentType: string | null }>(
-    `select p.body, e.headers ->> 'content-type' as "contentType"
-     from events e join event_payloads p on p.event_id = e.id where e.id = $2 and e.organization_id = $1`,
-    [organizationId, eventId],
-  );
-  const [row] = rows;
+  const row = await sql(db).first<{ body: Buffer; contentType: string | null }>`
+    select p.body, e.headers ->> 'content-type' as "contentType"
+    from events e join event_payloads p on p.event_id = e.id where e.id = ${eventId}
+      and e.organization_id = ${organizationId}`;
   return row === undefined ? null : { body: row.body, contentType: row.contentType ?? undefined };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../core/ingest/refusal.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
+import { sql } from '../connections/statements.ts';
 
 export type RefusalRecord = Omit<RefusedWebhook, keyof RefusalOwner>;
 
@@ -74,19 +75,18 @@ export interface RefusalCountRecord {
   lastAt: Date;
 }
 
-const COUNTS = `
-select date_trunc($3, hour, 'UTC') as start, cause, nullif(limit_name, '') as "limit", sum(refusals)::float8 as count,
-       max(last_at) as "lastAt"
-from refusal_counts
-where organization_id = $1 and source_id = $2 and hour >= $4
-group by 1, 2, 3 order by 1, 2, 3 nulls first`;
-
 async function countSince(
   db: Queryable,
   { organizationId, sourceId }: RefusalOwner,
   { step, since }: CountQuery,
 ): Promise<RefusalCountRecord[]> {
-  return (await db.query<RefusalCountRecord>(COUNTS, [organizationId, sourceId, step, since])).rows;
+  return sql(db).rows<RefusalCountRecord>`
+    select date_trunc(${step}, hour, 'UTC') as start, cause, nullif(limit_name, '') as "limit",
+      sum(refusals)::float8 as count,
+           max(last_at) as "lastAt"
+    from refusal_counts
+    where organization_id = ${organizationId} and source_id = ${sourceId} and hour >= ${since}
+    group by 1, 2, 3 order by 1, 2, 3 nulls first`;
 }
 
 // One statement for all sources. Safe beside others of its kind: counts are written in the order of their key, and what

@@ -25,6 +25,7 @@ import {
 } from './selection.ts';
 import { MOST_COUNTED, PageTooDeepError, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { deliveriesFrom } from '../sql/rules.ts';
+import { sql } from '../connections/statements.ts';
 
 /** How long a search for a page may read, ms; a running step is completed. */
 export const SEARCH_MS = 5000;
@@ -151,13 +152,10 @@ async function* amongOpen(db: Queryable, selection: Selection, most: number): As
 
 /** A pending event has an open delivery. */
 async function eventsOf(db: Queryable, deliveryIds: string[]): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select distinct d.event_id as id from unnest($1::text[]) as w(id) cross join lateral (
-       select event_id from deliveries where id = w.id collate "C" offset 0
-     ) d`,
-    [deliveryIds],
-  );
-  return rows.map(({ id }) => id);
+  return sql(db).ids`
+    select distinct d.event_id as id from unnest(${deliveryIds}::text[]) as w(id) cross join lateral (
+      select event_id from deliveries where id = w.id collate "C" offset 0
+    ) d`;
 }
 
 async function* throughRows(db: Queryable, selection: Selection, most: number): AsyncGenerator<Step> {

@@ -2,6 +2,7 @@
 // destination.
 import type { Queryable } from '../connections/pool.ts';
 import { MAY_RECOVER } from './subjects.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** How long a key is blocked before that is an issue, in minutes. */
 const REPORTED_AFTER_MINUTES = 5;
@@ -15,20 +16,6 @@ const UNBLOCKED_ISSUES = `issues x
     and not exists (select from order_keys k where k.destination_id = x.destination_id and k.hold_until is not null)`;
 export const ANY_UNBLOCKED = `exists (select from ${UNBLOCKED_ISSUES})`;
 
-const REPORT = `
-with reported as (
-  update order_keys k set is_reported = true
-  where (destination_id, key_hash) in (
-    select destination_id, key_hash from order_keys
-    where hold_until is not null and not is_reported
-      and blocked_at < now() - interval '${REPORTED_AFTER_MINUTES} minutes'
-    order by blocked_at limit $1 for update skip locked)
-  returning k.organization_id, k.destination_id, k.head_id
-)
-select r.organization_id as "organizationId", r.destination_id as "destinationId", r.head_id as "deliveryId",
-       (select event_id from deliveries d where d.id = r.head_id) as "eventId"
-from reported r`;
-
 export interface BlockedKey {
   organizationId: string;
   destinationId: string;
@@ -38,16 +25,26 @@ export interface BlockedKey {
 
 /** Keys that have been blocked for some time; each is returned once. */
 export async function takeLongBlocked(db: Queryable, most: number): Promise<BlockedKey[]> {
-  return (await db.query<BlockedKey>(REPORT, [most])).rows;
+  return sql(db).rows<BlockedKey>`
+    with reported as (
+      update order_keys k set is_reported = true
+      where (destination_id, key_hash) in (
+        select destination_id, key_hash from order_keys
+        where hold_until is not null and not is_reported
+          and blocked_at < now() - interval '${raw(REPORTED_AFTER_MINUTES)} minutes'
+        order by blocked_at limit ${most} for update skip locked)
+      returning k.organization_id, k.destination_id, k.head_id
+    )
+    select r.organization_id as "organizationId", r.destination_id as "destinationId", r.head_id as "deliveryId",
+           (select event_id from deliveries d where d.id = r.head_id) as "eventId"
+    from reported r`;
 }
 
 /** Destinations with an issue about blocked keys that have none any more. */
 export async function unblockedDestinations(
   db: Queryable,
 ): Promise<Pick<BlockedKey, 'organizationId' | 'destinationId'>[]> {
-  const { rows } = await db.query<Pick<BlockedKey, 'organizationId' | 'destinationId'>>(
-    `select x.organization_id as "organizationId", x.destination_id as "destinationId" from ${UNBLOCKED_ISSUES}
-     and x.destination_id is not null`,
-  );
-  return rows;
+  return sql(db).rows<Pick<BlockedKey, 'organizationId' | 'destinationId'>>`
+    select x.organization_id as "organizationId", x.destination_id as "destinationId" from ${raw(UNBLOCKED_ISSUES)}
+    and x.destination_id is not null`;
 }

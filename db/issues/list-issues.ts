@@ -3,6 +3,7 @@ import type { Named } from '../../core/messages/message.ts';
 import { ISSUE_NAMES } from '../sql/rules.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface NamedIssue extends Issue {
   source: Named | null;
@@ -55,29 +56,9 @@ export async function listIssues(
 }
 
 export async function findIssue(db: Queryable, organizationId: string, id: string): Promise<NamedIssue | null> {
-  const { rows } = await db.query<NamedIssue>(`select ${COLUMNS} from issues where organization_id = $1 and id = $2`, [
-    organizationId,
-    id,
-  ]);
-  return rows[0] ?? null;
+  return sql(db).find<NamedIssue>`
+    select ${raw(COLUMNS)} from issues where organization_id = ${organizationId} and id = ${id}`;
 }
-
-// What is set to the state that it has stays as it is. One that opens again has not recovered. Of the issues of one
-// failure only the last one opens again, here and where failures are counted (record-issues.ts, circuit-issues.ts): so
-// the two meet at its row.
-const CHANGE = `
-update issues set state = $3, changed_at = case when state = $3 then changed_at else now() end,
-  resolved_at = case when $3 <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,
-  recovered_at = case when state = 'resolved' and $3 <> 'resolved' then null else recovered_at end
-where organization_id = $1 and id = $2 and not ($3 <> 'resolved' and state = 'resolved' and exists (
-  select from issues n
-  where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause
-    and n.id <> issues.id
-    and coalesce(n.source_id, '') = coalesce(issues.source_id, '')
-    and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
-    and coalesce(n.destination_id, '') = coalesce(issues.destination_id, '')
-    and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
-returning ${COLUMNS}`;
 
 /**
  * Sets the state of an issue. @returns null when there is none, or when a resolved one is to open whose failure has
@@ -90,5 +71,21 @@ export async function changeIssue(
   id: string,
   state: IssueState,
 ): Promise<NamedIssue | null> {
-  return (await db.query<NamedIssue>(CHANGE, [organizationId, id, state])).rows[0] ?? null;
+  // What is set to the state that it has stays as it is. One that opens again has not recovered. Of the issues of one
+  // failure only the last one opens again, here and where failures are counted (record-issues.ts, circuit-issues.ts):
+  // so the two meet at its row.
+  return sql(db).find<NamedIssue>`
+    update issues set state = ${state}, changed_at = case when state = ${state} then changed_at else now() end,
+      resolved_at = case when ${state} <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,
+      recovered_at = case when state = 'resolved' and ${state} <> 'resolved' then null else recovered_at end
+    where organization_id = ${organizationId} and id = ${id} and not (${state} <> 'resolved' and state = 'resolved'
+      and exists (
+      select from issues n
+      where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause
+        and n.id <> issues.id
+        and coalesce(n.source_id, '') = coalesce(issues.source_id, '')
+        and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
+        and coalesce(n.destination_id, '') = coalesce(issues.destination_id, '')
+        and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
+    returning ${raw(COLUMNS)}`;
 }

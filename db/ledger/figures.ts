@@ -4,6 +4,7 @@
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { bucketOf, recent, NO_ANSWER, OTHER_CODE } from './entries.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export const METRICS = ['events', 'filtered', 'refused', 'deliveries', 'attempts', 'latency'] as const;
 export type Metric = (typeof METRICS)[number];
@@ -220,7 +221,7 @@ interface Row extends Sums {
 export async function readFigures(db: Queryable, question: FigureQuestion): Promise<FigureAnswer> {
   const { organizationId, from, to, step, mostGroups, where, metric, groupBy } = question;
   const counting = COUNTED[metric](question);
-  await db.query(`select set_config('enable_seqscan', 'off', true)`);
+  await sql(db).run`select set_config('enable_seqscan', 'off', true)`;
   const { rows } = await db.query<Row>(statement(counting, question), [
     ...[organizationId, from, to, step, mostGroups],
     ...Object.values(where),
@@ -247,6 +248,7 @@ const RECORDING = `interval '30 seconds'`;
 
 /** The beginning of the bucket that is still being filled. */
 export async function completeUntil(db: Queryable): Promise<Date> {
-  const { rows } = await db.query<{ until: Date }>(`select ${bucketOf(`now() - ${RECORDING}`)} as until`);
-  return rows[0]?.until ?? new Date(0);
+  const found = await sql(db).first<{ until: Date }>`
+    select ${raw(bucketOf(`now() - ${RECORDING}`))} as until`;
+  return found?.until ?? new Date(0);
 }

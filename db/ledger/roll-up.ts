@@ -5,6 +5,7 @@ import { firstRow, inTransaction, type Pool } from '../connections/pool.ts';
 import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { LOCKS } from '../sql/rules.ts';
 import { dayOf, LATEST, SUMS } from './entries.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 const ROLLING = new Stride(20_000);
 const MERGING = new Stride(1000);
@@ -40,28 +41,6 @@ const ADD = `spread as (
     latencies = add_latencies(r.latencies, excluded.latencies)
 )`;
 
-// Each entry counts in its bucket, in all time, and in the day of its organization. Of a deleted organization nothing
-// stays.
-const ROLL_UP = `
-with turn as materialized (
-  select pg_try_advisory_xact_lock(${LOCKS.ledger}) as is_ours
-), taken as (
-  delete from ledger_entries
-    where ctid = any(array(select ctid from ledger_entries where (select is_ours from turn) limit $1)) returning *
-), moved as (
-  select t.organization_id, s.*, ${ADDED_UP.map((column) => `t.${column}`).join(', ')}
-  from taken t
-  join organizations o on o.id = t.organization_id
-  cross join lateral (values
-    (case when t.bucket < ${HOURS_BEFORE} then 3600 else 300 end, case when t.bucket < ${HOURS_BEFORE}
-      then ${hourOf('t.bucket')} else t.bucket end,
-     t.destination_id, t.source_id, t.route_id, t.code, t.latencies),
-    (0, 'epoch', t.destination_id, t.source_id, t.route_id, least(t.code, 0), null),
-    (86400, ${dayOf('t.bucket')}, '', '', '', -1, null)
-  ) s (step, bucket, destination_id, source_id, route_id, code, latencies)
-), ${ADD}
-select count(*)::int as taken from taken`;
-
 /**
  * Rolls entries up, unless another process does.
  * @returns whether there are more
@@ -69,7 +48,32 @@ select count(*)::int as taken from taken`;
  */
 export function rollUp(pool: Pool): Promise<boolean> {
   return ROLLING.step(async (size) => {
-    return (await firstRow<{ taken: number }>(pool, ROLL_UP, [size]))?.taken === size;
+    // Each entry counts in its bucket, in all time, and in the day of its organization. Of a deleted organization
+    // nothing stays.
+    return (
+      (
+        await sql(pool).first<{ taken: number }>`
+      with turn as materialized (
+        select pg_try_advisory_xact_lock(${raw(LOCKS.ledger)}) as is_ours
+      ), taken as (
+        delete from ledger_entries
+          where ctid = any(array(select ctid from ledger_entries where (select is_ours from turn) limit ${size}))
+            returning *
+      ), moved as (
+        select t.organization_id, s.*, ${raw(ADDED_UP.map((column) => `t.${column}`).join(', '))}
+        from taken t
+        join organizations o on o.id = t.organization_id
+        cross join lateral (values
+          (case when t.bucket < ${raw(HOURS_BEFORE)} then 3600 else 300 end, case when t.bucket < ${raw(HOURS_BEFORE)}
+            then ${raw(hourOf('t.bucket'))} else t.bucket end,
+           t.destination_id, t.source_id, t.route_id, t.code, t.latencies),
+          (0, 'epoch', t.destination_id, t.source_id, t.route_id, least(t.code, 0), null),
+          (86400, ${raw(dayOf('t.bucket'))}, '', '', '', -1, null)
+        ) s (step, bucket, destination_id, source_id, route_id, code, latencies)
+      ), ${raw(ADD)}
+      select count(*)::int as taken from taken`
+      )?.taken === size
+    );
   });
 }
 
@@ -104,7 +108,7 @@ export async function mergeRollups(pool: Pool, forMs: number, nowMs: number = Da
     MERGING,
     ({ from, to }) =>
       inTransaction(pool, async (db) => {
-        await db.query('select pg_advisory_xact_lock($1)', [LOCKS.ledger]);
+        await sql(db).run`select pg_advisory_xact_lock(${LOCKS.ledger})`;
         return (await firstRow<{ merged: number }>(db, MERGE, [from, to]))?.merged ?? 0;
       }),
     (merged) => merged === 0 || performance.now() < until,

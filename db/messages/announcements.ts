@@ -13,31 +13,11 @@ import { newId } from '../../core/text/ids.ts';
 import { jsonParameter, rowsParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { lockRound } from './route-mails.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 // What one round compares, at most: channels, and pairs of a channel and an issue.
 const MAX_CHANNELS = 200;
 const MAX_COMPARED = 20_000;
-
-// The channels of a round, each with its organization's issues: with many, a round has fewer channels.
-const CHANNELS = `
-with next as materialized (
-  select c.* from alert_channels c join organizations o on o.id = c.organization_id and o.deleted_at is null
-  where c.id > $1 and c.enabled order by c.id limit ${MAX_CHANNELS}
-), per_organization as materialized (
-  select n.organization_id,
-         (select count(*) from issues i where i.organization_id = n.organization_id and i.state <> 'resolved') as issues
-  from (select distinct organization_id from next) n
-), compared as (
-  select n.*, sum(p.issues) over (order by n.id) - p.issues as before, count(*) over ()::int as total
-  from next n join per_organization p using (organization_id)
-)
-select id, organization_id as "organizationId", on_acknowledged as "onAcknowledged", on_resolved as "onResolved",
-       throttle_minutes as "throttleMinutes", quiet_hours as "quietHours", digest_minutes as "digestMinutes",
-       last_digest_at as "lastDigestAt", failing_since as "failingSince", failed_at as "failedAt",
-       last_sent_at as "lastSentAt",
-       (select count(*)::int from (select from messages m where m.channel_id = c.id limit ${MAX_UNDER_WAY}) m)
-         as "underWay", total, now() as now
-from compared c where before < ${MAX_COMPARED} order by id`;
 
 // Issues that are not as a channel knows them, but for those whose message is on its way.
 const NEWS = `
@@ -72,7 +52,28 @@ interface Round {
 export async function createAnnouncements(pool: Pool, after: string): Promise<Round | null> {
   return inTransaction(pool, async (db) => {
     if (!(await lockRound(db))) return null;
-    const { rows: channels } = await db.query<ChannelState & { total: number; now: Date }>(CHANNELS, [after]);
+    // The channels of a round, each with its organization's issues: with many, a round has fewer channels.
+    const channels = await sql(db).rows<ChannelState & { total: number; now: Date }>`
+      with next as materialized (
+        select c.* from alert_channels c join organizations o on o.id = c.organization_id and o.deleted_at is null
+        where c.id > ${after} and c.enabled order by c.id limit ${raw(MAX_CHANNELS)}
+      ), per_organization as materialized (
+        select n.organization_id,
+               (select count(*) from issues i where i.organization_id = n.organization_id
+                 and i.state <> 'resolved') as issues
+        from (select distinct organization_id from next) n
+      ), compared as (
+        select n.*, sum(p.issues) over (order by n.id) - p.issues as before, count(*) over ()::int as total
+        from next n join per_organization p using (organization_id)
+      )
+      select id, organization_id as "organizationId", on_acknowledged as "onAcknowledged", on_resolved as "onResolved",
+             throttle_minutes as "throttleMinutes", quiet_hours as "quietHours", digest_minutes as "digestMinutes",
+             last_digest_at as "lastDigestAt", failing_since as "failingSince", failed_at as "failedAt",
+             last_sent_at as "lastSentAt",
+             (select count(*)::int from (select from messages m where m.channel_id = c.id
+               limit ${raw(MAX_UNDER_WAY)}) m)
+               as "underWay", total, now() as now
+      from compared c where before < ${raw(MAX_COMPARED)} order by id`;
     const [first] = channels;
     if (first === undefined) return { created: 0, last: '' };
     const { rows } = await db.query<IssueNews & { channelId: string }>(NEWS, [channels.map(({ id }) => id)]);
@@ -97,22 +98,6 @@ update alert_announcements a set announced = 'resolved', announced_exhausted = f
 from json_to_recordset($1::json) as f(channel text, issue text) where a.channel_id = f.channel
   and a.issue_id = f.issue`;
 
-const INSERT = `
-insert into messages (id, organization_id, channel_id, kind, content)
-select * from json_to_recordset($1::json) as m(id text, organization_id text, channel_id text, kind text,
-  content jsonb)`;
-
-const ANNOUNCE = `
-insert into alert_announcements as a (channel_id, issue_id, organization_id, announced, announced_at,
-  announced_exhausted, message_id)
-select channel_id, issue_id, organization_id, announced, now(), exhausted, message_id
-from json_to_recordset($1::json)
-  as t(channel_id text, issue_id text, organization_id text, announced text, exhausted boolean, message_id text)
-on conflict (channel_id, issue_id) do update
-set announced = excluded.announced, announced_at = excluded.announced_at,
-    announced_exhausted = excluded.announced_exhausted,
-    message_id = excluded.message_id`;
-
 // The rest of a digest that is not whole does not wait for the next.
 const DIGEST_MADE = 'update alert_channels set last_digest_at = now() where id = any($1::text[])';
 
@@ -132,8 +117,21 @@ async function store(db: Queryable, announcements: Announcement[]): Promise<void
       exhausted: announcement.exhausted,
     })),
   );
-  await db.query(INSERT, [rowsParameter(messages)]);
-  await db.query(ANNOUNCE, [rowsParameter(known)]);
+  await sql(db).run`
+    insert into messages (id, organization_id, channel_id, kind, content)
+    select * from json_to_recordset(${rowsParameter(messages)}::json) as m(id text, organization_id text,
+      channel_id text, kind text,
+      content jsonb)`;
+  await sql(db).run`
+    insert into alert_announcements as a (channel_id, issue_id, organization_id, announced, announced_at,
+      announced_exhausted, message_id)
+    select channel_id, issue_id, organization_id, announced, now(), exhausted, message_id
+    from json_to_recordset(${rowsParameter(known)}::json)
+      as t(channel_id text, issue_id text, organization_id text, announced text, exhausted boolean, message_id text)
+    on conflict (channel_id, issue_id) do update
+    set announced = excluded.announced, announced_at = excluded.announced_at,
+        announced_exhausted = excluded.announced_exhausted,
+        message_id = excluded.message_id`;
   const whole = announcements.flatMap(({ channel, digest }) => (digest === 'whole' ? [channel.id] : []));
   if (whole.length > 0) await db.query(DIGEST_MADE, [whole]);
 }

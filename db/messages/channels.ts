@@ -2,6 +2,7 @@
 import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/messages/channel.ts';
 import type { Queryable } from '../connections/pool.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface StoredConfig {
   id: string;
@@ -38,9 +39,8 @@ export async function existingIds(
   organizationId: string,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from ${table} where organization_id = $1 and id = any($2::text[])`,
-    [organizationId, ids],
+  return new Set(
+    await sql(db).ids`
+    select id from ${raw(table)} where organization_id = ${organizationId} and id = any(${ids}::text[])`,
   );
-  return new Set(rows.map(({ id }) => id));
 }

@@ -4,9 +4,10 @@ import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/
 import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, ISSUE_NAMES } from '../sql/rules.ts';
 import { noteArrived, noteFailed, notifyLater, notifyOther } from './channel-failures.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface MessageKey {
   organizationId: string;
@@ -22,12 +23,6 @@ export interface DueMessage extends MessageKey {
   type: ChannelType;
   routeId: string | null;
 }
-
-// A clock that was set back leaves messages of the future behind: they are of now. Columns round to the millisecond:
-// upwards, they would not be due yet.
-const OF_NOW = `
-update messages set created_at = now(), due_at = case when due_at is not null then date_trunc('milliseconds', now()) end
-where created_at > now() + interval '1 minute'`;
 
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
 // that worker dies before it has started the workflow. What is about another channel waits until what was about it
@@ -59,7 +54,12 @@ from claimed m left join alert_channels c on c.id = m.channel_id`;
  * about another channel wait for the end of the quiet hours.
  */
 export async function claimMessages(db: Queryable, limit: number): Promise<{ due: DueMessage[]; claimed: number }> {
-  await db.query(OF_NOW);
+  // A clock that was set back leaves messages of the future behind: they are of now. Columns round to the millisecond:
+  // upwards, they would not be due yet.
+  await sql(db).run`
+    update messages set created_at = now(), due_at = case when due_at is not null then date_trunc('milliseconds',
+      now()) end
+    where created_at > now() + interval '1 minute'`;
   const { rows } = await db.query<DueMessage & { quietHours: QuietHours | null; isEarly: boolean; now: Date }>(CLAIM, [
     limit,
   ]);
@@ -125,32 +125,6 @@ export interface LoadedAlert extends Loaded {
   } | null;
 }
 
-const MESSAGE = `
-select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', o.id, 'slug', o.slug) as organization,
-       coalesce(r.notify_emails, c.notify_emails, '') as emails,
-       array(select n.address from notification_recipients n
-             where n.organization_id = m.organization_id and n.confirmed_at is not null
-               and n.address = any(notified_addresses(coalesce(r.notify_emails, c.notify_emails)))) as confirmed,
-       case when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name) end as route,
-       s.name as "sourceName", d.name as "destinationName",
-       case when c.id is not null then jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'enabled',
-         c.enabled, 'config', c.config, 'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end
-         as channel, c.previous_secret_until as "previousSecretUntil",
-       case when m.failing_channel_id is not null then jsonb_build_object('id', m.failing_channel_id, 'name', f.name)
-         end as other,
-       case when f.failing_since is not null then jsonb_build_object('type', f.type, 'error',
-         coalesce(f.last_error, '')) end as failing, f.failing_since as "failingSince"
-from messages m
-join organizations o on o.id = m.organization_id
-left join routes r on r.id = m.route_id and r.notify_emails is not null
-  and case m.kind when 'failure' then r.notify_on_failure when 'success' then r.notify_on_success
-    else r.notify_on_recovery end
-left join sources s on s.id = r.source_id
-left join destinations d on d.id = m.content -> 'facts' ->> 'destination_id' and d.organization_id = m.organization_id
-left join alert_channels c on c.id = m.channel_id
-left join alert_channels f on f.id = m.failing_channel_id and f.organization_id = m.organization_id
-where m.organization_id = $1 and m.id = $2 and m.content is not null and m.sent_at is null`;
-
 type MessageRow = Loaded &
   Pick<LoadedMail, 'route' | 'sourceName' | 'destinationName'> & {
     kind: MailKind | AlertKind;
@@ -164,7 +138,35 @@ type MessageRow = Loaded &
 
 /** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
 export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
-  const row = await firstRow<MessageRow>(db, MESSAGE, [key.organizationId, key.messageId]);
+  const row = await sql(db).first<MessageRow>`
+    select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', o.id, 'slug',
+      o.slug) as organization,
+           coalesce(r.notify_emails, c.notify_emails, '') as emails,
+           array(select n.address from notification_recipients n
+                 where n.organization_id = m.organization_id and n.confirmed_at is not null
+                   and n.address = any(notified_addresses(coalesce(r.notify_emails, c.notify_emails)))) as confirmed,
+           case when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name) end as route,
+           s.name as "sourceName", d.name as "destinationName",
+           case when c.id is not null then jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'enabled',
+             c.enabled, 'config', c.config, 'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end
+             as channel, c.previous_secret_until as "previousSecretUntil",
+           case when m.failing_channel_id is not null then jsonb_build_object('id', m.failing_channel_id, 'name',
+             f.name)
+             end as other,
+           case when f.failing_since is not null then jsonb_build_object('type', f.type, 'error',
+             coalesce(f.last_error, '')) end as failing, f.failing_since as "failingSince"
+    from messages m
+    join organizations o on o.id = m.organization_id
+    left join routes r on r.id = m.route_id and r.notify_emails is not null
+      and case m.kind when 'failure' then r.notify_on_failure when 'success' then r.notify_on_success
+        else r.notify_on_recovery end
+    left join sources s on s.id = r.source_id
+    left join destinations d on d.id = m.content -> 'facts' ->> 'destination_id'
+      and d.organization_id = m.organization_id
+    left join alert_channels c on c.id = m.channel_id
+    left join alert_channels f on f.id = m.failing_channel_id and f.organization_id = m.organization_id
+    where m.organization_id = ${key.organizationId} and m.id = ${key.messageId} and m.content is not null
+      and m.sent_at is null`;
   if (!row) return null;
   const { channel, content, other, failing, failingSince, previousSecretUntil, ...loaded } = row;
   if (channel === null) return { ...loaded, to: 'route', kind: row.kind as MailKind, mail: content as RouteMail };
@@ -187,36 +189,29 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
   };
 }
 
-const ISSUES = `
-select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
-       opened_at as "openedAt",
-       resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId",
-       ${ISSUE_NAMES}
-from issues where organization_id = $1 and id = any($2::text[])`;
-
 async function loadIssues(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, AlertIssue>> {
-  const { rows } = await db.query<AlertIssue>(ISSUES, [organizationId, ids]);
+  const rows = await sql(db).rows<AlertIssue>`
+    select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
+           opened_at as "openedAt",
+           resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId",
+           ${raw(ISSUE_NAMES)}
+    from issues where organization_id = ${organizationId} and id = any(${ids}::text[])`;
   return new Map(rows.map((issue) => [issue.id, issue]));
 }
 
-const NOTE_TRY = `
-update messages set tried_at = coalesce(tried_at, now()) where organization_id = $1 and id = $2
-returning tried_at <= now() - interval '1 hour' as "isOver"`;
-
 /** Notes that a try has failed. @returns whether the first that did is an hour ago */
 export async function noteFailedTry(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
-  return (await firstRow<{ isOver: boolean }>(db, NOTE_TRY, [organizationId, messageId]))?.isOver ?? false;
+  const found = await sql(db).first<{ isOver: boolean }>`
+    update messages set tried_at = coalesce(tried_at, now()) where organization_id = ${organizationId}
+      and id = ${messageId}
+    returning tried_at <= now() - interval '1 hour' as "isOver"`;
+  return found?.isOver ?? false;
 }
 
 // A mail that was sent, or given up, keeps the next one of its kind waiting (core/messages/route-mails.ts).
 const FINISH_MAIL = `
 update messages set sent_at = now(), due_at = now() + interval '5 minutes'
 where organization_id = $1 and id = $2 and route_id is not null and sent_at is null`;
-
-const REMOVE = `
-delete from messages where organization_id = $1 and id = $2 and sent_at is null
-returning channel_id as "channelId", kind, content as changes, failing_channel_id as "failingChannelId",
-          tried_channel_ids as "triedChannelIds", created_at as "createdAt"`;
 
 interface Removed {
   /** Null: it was a mail of a route. */
@@ -229,7 +224,10 @@ interface Removed {
 }
 
 async function remove(db: Queryable, { organizationId, messageId }: MessageKey): Promise<Removed | undefined> {
-  return firstRow<Removed>(db, REMOVE, [organizationId, messageId]);
+  return sql(db).first<Removed>`
+    delete from messages where organization_id = ${organizationId} and id = ${messageId} and sent_at is null
+    returning channel_id as "channelId", kind, content as changes, failing_channel_id as "failingChannelId",
+              tried_channel_ids as "triedChannelIds", created_at as "createdAt"`;
 }
 
 /** Ends a message that was sent, or is not wanted any more. Ending it twice is harmless. */

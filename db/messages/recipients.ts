@@ -1,8 +1,9 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (notification_recipients).
 import type { RecipientRule, StopLink } from '../../core/messages/recipients.ts';
-import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hops } from '../sql/rules.ts';
 import { sealStop, type SecretBox } from '../encryption/secret-box.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
 const PER_ADDRESS_AND_DAY = 5;
@@ -33,11 +34,9 @@ async function update(
   set: string,
   state = 'true',
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update notification_recipients set ${set} where organization_id = $1 and address = $2 and ${state}`,
-    [organizationId, address],
-  );
-  return rowCount === 1;
+  return sql(db).any`
+    update notification_recipients set ${raw(set)} where organization_id = ${organizationId} and address = ${address}
+      and ${raw(state)}`;
 }
 
 /** The mail was sent, or will never be. */
@@ -69,11 +68,9 @@ export async function confirmedAddresses(
   organizationId: string,
   addresses: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ address: string }>(
-    `select address from notification_recipients
-     where organization_id = $1 and address = any($2::text[]) and confirmed_at is not null`,
-    [organizationId, addresses],
-  );
+  const rows = await sql(db).rows<{ address: string }>`
+    select address from notification_recipients
+    where organization_id = ${organizationId} and address = any(${addresses}::text[]) and confirmed_at is not null`;
   return new Set(rows.map(({ address }) => address));
 }
 
@@ -108,14 +105,11 @@ export async function findRecipient(
   organizationId: string,
   address: string,
 ): Promise<(Recipient & { waitSeconds: number }) | undefined> {
-  const { rows } = await db.query<Recipient & { waitSeconds: number }>(
-    `select ${MEMBERS}, coalesce(ceil(extract(epoch from
-       asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 9) - 1)) - now())), 0)::int
-         as "waitSeconds"
-     from notification_recipients where organization_id = $1 and address = $2`,
-    [organizationId, address],
-  );
-  return rows[0];
+  return sql(db).first<Recipient & { waitSeconds: number }>`
+    select ${raw(MEMBERS)}, coalesce(ceil(extract(epoch from
+      asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 9) - 1)) - now())), 0)::int
+        as "waitSeconds"
+    from notification_recipients where organization_id = ${organizationId} and address = ${address}`;
 }
 
 // Claims of owners to be asked, and addresses that nobody names any more.
@@ -134,65 +128,61 @@ const MAX_JUDGED = 200;
 
 const IS_DUE = 'n.confirmed_at is null and n.ask_at <= now()';
 
-// Organizations take turns: the first address of each comes before the second of any, and one that has sent its share
-// has none. What an address' own limit stops comes back after an hour, so that it is not in the way of others. Rows are
-// locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when sending
-// fails. A claim counts as a mail: a mail server may take the mail and not say so. Workers that claim at the same time
-// may each count before the other: the limits are approximate.
-const CLAIM = `
-with recursive ${hops('asking', 'notification_recipients', 'organization_id', { within: IS_DUE })},
-candidates as materialized (
-  select a.id as organization_id, d.* from asking a
-  cross join lateral (
-    select count(*) as sent from notification_recipients n where n.organization_id = a.id
-      and n.asked_at > now() - interval '1 hour'
-  ) s
-  cross join lateral (
-    select n.address, n.ask_at, row_number() over (order by n.ask_at, n.address) as turn
-    from notification_recipients n where n.organization_id = a.id and ${IS_DUE}
-    order by n.ask_at, n.address limit greatest(${PER_ORGANIZATION_AND_HOUR} - s.sent, 0)
-  ) d
-  order by d.turn, d.ask_at limit ${MAX_JUDGED}
-), locked as materialized (
-  select n.organization_id, n.address, n.asked_at, c.turn, c.ask_at
-  from candidates c join notification_recipients n on n.organization_id = c.organization_id and n.address = c.address
-  where ${IS_DUE} for update of n skip locked
-), judged as (
-  select l.*, (select count(*) from notification_recipients o
-                 cross join lateral (select unnest(o.asked_times) as time
-                   union all select o.asked_at where o.asked_at <> all(o.asked_times)) asked
-               where o.address = l.address and o.asked_at > now() - interval '1 day'
-                 and asked.time > now() - interval '1 day') < ${PER_ADDRESS_AND_DAY} as allowed
-  from locked l
-), chosen as (
-  select j.*, row_number() over (partition by allowed order by turn, ask_at) as place from judged j
-), claimed as (
-  update notification_recipients n
-  set ask_at = now() + case when c.allowed then interval '300 seconds' else interval '1 hour' end,
-      asked_at = case when c.allowed then now() else n.asked_at end,
-      asked_times = case when c.allowed then (now()::timestamptz(3) || n.asked_times)[1:${PER_ADDRESS_AND_DAY}]
-                         else n.asked_times end
-  from chosen c join organizations o on o.id = c.organization_id
-  where n.organization_id = c.organization_id and n.address = c.address and (not c.allowed or c.place <= $1)
-  returning n.organization_id, o.slug, n.address, n.asked_at, c.asked_at is null as first, c.allowed
-)
-select organization_id as "organizationId", slug as organization, address, asked_at as "askedAt", first
-from claimed where allowed`;
-
 /** Claims owners to be asked; one whose mail cannot be sent comes back after five minutes. */
 export async function claimRecipients(db: Queryable, limit: number): Promise<Claim[]> {
-  return (await db.query<Claim>(CLAIM, [limit])).rows;
+  // Organizations take turns: the first address of each comes before the second of any, and one that has sent its
+  // share has none. What an address' own limit stops comes back after an hour, so that it is not in the way of others.
+  // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back
+  // when sending fails. A claim counts as a mail: a mail server may take the mail and not say so. Workers that claim
+  // at the same time may each count before the other: the limits are approximate.
+  return sql(db).rows<Claim>`
+    with recursive ${raw(hops('asking', 'notification_recipients', 'organization_id', { within: IS_DUE }))},
+    candidates as materialized (
+      select a.id as organization_id, d.* from asking a
+      cross join lateral (
+        select count(*) as sent from notification_recipients n where n.organization_id = a.id
+          and n.asked_at > now() - interval '1 hour'
+      ) s
+      cross join lateral (
+        select n.address, n.ask_at, row_number() over (order by n.ask_at, n.address) as turn
+        from notification_recipients n where n.organization_id = a.id and ${raw(IS_DUE)}
+        order by n.ask_at, n.address limit greatest(${raw(PER_ORGANIZATION_AND_HOUR)} - s.sent, 0)
+      ) d
+      order by d.turn, d.ask_at limit ${raw(MAX_JUDGED)}
+    ), locked as materialized (
+      select n.organization_id, n.address, n.asked_at, c.turn, c.ask_at
+      from candidates c join notification_recipients n on n.organization_id = c.organization_id
+        and n.address = c.address
+      where ${raw(IS_DUE)} for update of n skip locked
+    ), judged as (
+      select l.*, (select count(*) from notification_recipients o
+                     cross join lateral (select unnest(o.asked_times) as time
+                       union all select o.asked_at where o.asked_at <> all(o.asked_times)) asked
+                   where o.address = l.address and o.asked_at > now() - interval '1 day'
+                     and asked.time > now() - interval '1 day') < ${raw(PER_ADDRESS_AND_DAY)} as allowed
+      from locked l
+    ), chosen as (
+      select j.*, row_number() over (partition by allowed order by turn, ask_at) as place from judged j
+    ), claimed as (
+      update notification_recipients n
+      set ask_at = now() + case when c.allowed then interval '300 seconds' else interval '1 hour' end,
+          asked_at = case when c.allowed then now() else n.asked_at end,
+          asked_times = case when c.allowed then (now()::timestamptz(3) || n.asked_times)[1:${raw(PER_ADDRESS_AND_DAY)}]
+                             else n.asked_times end
+      from chosen c join organizations o on o.id = c.organization_id
+      where n.organization_id = c.organization_id and n.address = c.address and (not c.allowed or c.place <= ${limit})
+      returning n.organization_id, o.slug, n.address, n.asked_at, c.asked_at is null as first, c.allowed
+    )
+    select organization_id as "organizationId", slug as organization, address, asked_at as "askedAt", first
+    from claimed where allowed`;
 }
 
 /** Organizations with addresses that were never asked, in the order of their ids, after one. */
 export function withNeverAsked(db: Queryable, after: string, limit: number): Promise<string[]> {
-  return idsOf(
-    db,
-    `select distinct organization_id as id from notification_recipients
-     where confirmed_at is null and asked_at is null and ask_at < 'infinity' and organization_id > $1
-     order by id limit $2`,
-    [after, limit],
-  );
+  return sql(db).ids`
+    select distinct organization_id as id from notification_recipients
+    where confirmed_at is null and asked_at is null and ask_at < 'infinity' and organization_id > ${after}
+    order by id limit ${limit}`;
 }
 
 /**
@@ -216,19 +206,19 @@ export function forgetUnnamed(
       [organizationId, claim?.map(({ address }) => address) ?? null, claim?.[0]?.askedAt ?? null],
     );
     if (locked.rows.length === 0) return [];
-    const { rows } = await db.query<{ address: string }>(
-      `with named as materialized (
-         select distinct n.address from routes r cross join unnest(notified_addresses(r.notify_emails)) as n (address)
-         where r.organization_id = $1 and r.notify_emails is not null
-         union
-         select n.address from alert_channels c cross join unnest(notified_addresses(c.notify_emails)) as n (address)
-         where c.organization_id = $1 and c.notify_emails is not null
-       )
-       delete from notification_recipients n
-       where n.organization_id = $1 and n.address = any($2::text[]) and n.address not in (select address from named)
-       returning n.address`,
-      [organizationId, locked.rows.map(({ address }) => address)],
-    );
+    const rows = await sql(db).rows<{ address: string }>`
+      with named as materialized (
+        select distinct n.address from routes r cross join unnest(notified_addresses(r.notify_emails)) as n (address)
+        where r.organization_id = ${organizationId} and r.notify_emails is not null
+        union
+        select n.address from alert_channels c cross join unnest(notified_addresses(c.notify_emails)) as n (address)
+        where c.organization_id = ${organizationId} and c.notify_emails is not null
+      )
+      delete from notification_recipients n
+      where n.organization_id = ${organizationId}
+        and n.address = any(${locked.rows.map(({ address }) => address)}::text[]) and n.address not in (select address
+        from named)
+      returning n.address`;
     return rows.map(({ address }) => address);
   });
 }
@@ -243,17 +233,17 @@ export async function waitingRecipients(
   addresses: readonly string[],
   most: number,
 ): Promise<{ waiting: number; added: number }> {
-  const { rows } = await db.query<{ waiting: number; added: number }>(
-    `select
-       (select count(*)::int from (
-          select from notification_recipients
-          where organization_id = $1 and confirmed_at is null and asked_at is null limit $3) counted) as waiting,
-       (select count(*)::int from unnest($2::text[]) as given (address)
-        where not exists (
-          select from notification_recipients n where n.organization_id = $1 and n.address = given.address)) as added`,
-    [organizationId, addresses, most],
-  );
-  return rows[0] ?? { waiting: 0, added: 0 };
+  const found = await sql(db).first<{ waiting: number; added: number }>`
+    select
+    (select count(*)::int from (
+       select from notification_recipients
+       where organization_id = ${organizationId} and confirmed_at is null and asked_at is null
+         limit ${most}) counted) as waiting,
+    (select count(*)::int from unnest(${addresses}::text[]) as given (address)
+     where not exists (
+       select from notification_recipients n where n.organization_id = ${organizationId}
+         and n.address = given.address)) as added`;
+  return found ?? { waiting: 0, added: 0 };
 }
 
 interface StopLinkDeps {

@@ -10,6 +10,7 @@ import {
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
 import { dueInTurn, LOCKS } from '../sql/rules.ts';
+import { sql } from '../connections/statements.ts';
 
 /**
  * @param ended the expression that holds them: organization_id, route_id, source_id, destination_id, primary_id (the
@@ -61,11 +62,6 @@ interface Changes {
   removed: string[];
 }
 
-const CHANGE = `
-update messages m set due_at = c.due_at, content = c.content, facts = case when c.is_ready then m.facts end,
-  created_at = case when c.content is null then m.created_at else now() end
-from json_to_recordset($1::json) as c(id text, due_at timestamptz, content jsonb, is_ready boolean) where m.id = c.id`;
-
 /**
  * One round: makes mails of the drafts that are due. One process is in it at a time, so a mail has all that is ready.
  * @returns whether more may be due
@@ -80,8 +76,12 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
     const all = [...groups.values()].map((group) => changesOf(group, first.now));
     const changed = all.flatMap((each) => each.changed);
     const removed = all.flatMap((each) => each.removed);
-    await db.query('delete from messages where id = any($1::text[])', [removed]);
-    await db.query(CHANGE, [jsonParameter(changed)]);
+    await sql(db).run`delete from messages where id = any(${removed}::text[])`;
+    await sql(db).run`
+      update messages m set due_at = c.due_at, content = c.content, facts = case when c.is_ready then m.facts end,
+        created_at = case when c.content is null then m.created_at else now() end
+      from json_to_recordset(${jsonParameter(changed)}::json) as c(id text, due_at timestamptz, content jsonb,
+        is_ready boolean) where m.id = c.id`;
     return rows.length >= MAX_DUE;
   });
 }
@@ -92,11 +92,10 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
  */
 export async function lockRound(db: Queryable): Promise<boolean> {
   // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
-  const { rows } = await db.query<{ locked: boolean }>(
-    `select pg_try_advisory_xact_lock($1) as locked, set_config('idle_in_transaction_session_timeout', '5s', true)`,
-    [LOCKS.messages],
-  );
-  return rows[0]?.locked ?? false;
+  const found = await sql(db).first<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(${LOCKS.messages}) as locked, set_config('idle_in_transaction_session_timeout',
+      '5s', true)`;
+  return found?.locked ?? false;
 }
 
 function changesOf(rows: Row[], now: Date): Changes {

@@ -9,6 +9,7 @@ import type { Queryable } from '../connections/pool.ts';
 import { DAY_MS } from '../sql/partitions.ts';
 import { limitedStep, Stride } from '../sql/ranges.ts';
 import { databaseTime } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 const KEYS = new Stride(10_000);
 const REFUSALS = new Stride(5000);
@@ -31,7 +32,7 @@ export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
  * @param day the first whose payloads are kept, in days since 1970
  */
 export async function forgetEarlierVersions(db: Queryable, day: number): Promise<void> {
-  await db.query('delete from earlier_versions where replaced_at < $1', [new Date((day - 1) * DAY_MS)]);
+  await sql(db).run`delete from earlier_versions where replaced_at < ${new Date((day - 1) * DAY_MS)}`;
 }
 
 const ROTATED = [
@@ -44,7 +45,9 @@ const ROTATED = [
 /** Removes the secrets whose rotation is over. Processes whose clocks are behind may use them for another hour. */
 export async function forgetRotatedSecrets(db: Queryable): Promise<void> {
   for (const [table, secret, until] of ROTATED)
-    await db.query(`update ${table} set ${secret} = null, ${until} = null where ${until} < now() - interval '1 hour'`);
+    await sql(db).run`
+      update ${raw(table)} set ${raw(secret)} = null, ${raw(until)} = null
+        where ${raw(until)} < now() - interval '1 hour'`;
 }
 
 const FORGET_WEBHOOKS = `
@@ -67,20 +70,6 @@ export async function forgetRefusals(db: Queryable, payloadDays: number | null):
   return webhooks || counts;
 }
 
-// Triggers resolve the issues of what is deleted; here is what was counted at the same moment. What a route does not
-// have any more can neither fail nor recover; what is counted together names no route, and stays.
-const SETTLE_ISSUES = `
-update issues set state = 'resolved', resolved_at = now(), changed_at = now() where id = any(array(
-  select x.id from issues x left join routes r on r.id = x.route_id
-  where x.state <> 'resolved' and (
-    (x.route_id is not null and r.id is null)
-    or (x.source_id is not null and not exists (select from sources s where s.id = x.source_id))
-    or (x.destination_id is not null and not exists (select from destinations d where d.id = x.destination_id))
-    or (x.state <> 'ignored' and (
-      (x.kind = 'transform_failing' and x.route_id is not null and r.transform_id is null)
-      or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null)
-      or (x.kind = 'notification_failing' and x.route_id is not null and r.notify_emails is null))))
-  order by x.id for update of x skip locked))`;
 const FORGET_ISSUES = `
 delete from issues where id in
   (select id from issues where state = 'resolved' and resolved_at < now() - make_interval(days => $1) limit $2
@@ -91,7 +80,20 @@ delete from issue_streaks where (organization_id, kind, source_id, route_id, des
    where last_at < now() - make_interval(days => $1) limit $2 for update skip locked)`;
 
 export async function forgetIssues(db: Queryable): Promise<boolean> {
-  await db.query(SETTLE_ISSUES);
+  // Triggers resolve the issues of what is deleted; here is what was counted at the same moment. What a route does not
+  // have any more can neither fail nor recover; what is counted together names no route, and stays.
+  await sql(db).run`
+    update issues set state = 'resolved', resolved_at = now(), changed_at = now() where id = any(array(
+      select x.id from issues x left join routes r on r.id = x.route_id
+      where x.state <> 'resolved' and (
+        (x.route_id is not null and r.id is null)
+        or (x.source_id is not null and not exists (select from sources s where s.id = x.source_id))
+        or (x.destination_id is not null and not exists (select from destinations d where d.id = x.destination_id))
+        or (x.state <> 'ignored' and (
+          (x.kind = 'transform_failing' and x.route_id is not null and r.transform_id is null)
+          or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null)
+          or (x.kind = 'notification_failing' and x.route_id is not null and r.notify_emails is null))))
+      order by x.id for update of x skip locked))`;
   const issues = await limitedStep(db, ISSUES, FORGET_ISSUES, [ISSUE_DAYS]);
   const streaks = await limitedStep(db, ISSUES, FORGET_STREAKS, [ISSUE_DAYS]);
   return issues || streaks;
@@ -101,10 +103,9 @@ export async function forgetIssues(db: Queryable): Promise<boolean> {
  * Counts a failure of a part of housekeeping, so that one that fails repeatedly is noticed (docs/operate/retention.md).
  */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
-  await db.query(
-    `insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', $1, 1, now(), $2)
-     on conflict (kind, part) do update
-     set total = u.total + 1, last_at = excluded.last_at, last_error = excluded.last_error`,
-    [part, errorText(String(error))],
-  );
+  await sql(db).run`
+    insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', ${part}, 1, now(),
+      ${errorText(String(error))})
+    on conflict (kind, part) do update
+    set total = u.total + 1, last_at = excluded.last_at, last_error = excluded.last_error`;
 }

@@ -11,6 +11,7 @@ import { SEEN } from '../hot-path/shards.ts';
 import { DAY_MS, TABLES } from '../sql/partitions.ts';
 import { databaseTime, FIRST_WAREHOUSE, UNDER_WAY } from '../sql/rules.ts';
 import { type RetentionDays, retentionLag } from './retention.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 // Due is what a relay may start now. What waits for a file, for its organization or for a rate limit is not; a row that
 // is `waiting` has a workflow, which waits for the rate limit. What waits in all is what `countWaiting` counts
@@ -85,7 +86,7 @@ export async function takeFigures(
   const take = (statement: string) =>
     inSnapshot(pool, async (db) => {
       // It may be slow, but must not take more than one core.
-      await db.query('set local max_parallel_workers_per_gather = 0');
+      await sql(db).run`set local max_parallel_workers_per_gather = 0`;
       return (await db.query<Figures>(statement)).rows[0];
     });
   const figures: Figures = {};
@@ -111,12 +112,11 @@ export interface Snapshot {
 }
 
 export async function readSnapshot(db: Queryable): Promise<Snapshot> {
-  const { rows } = await db.query<Snapshot>(
-    `select figures, ${IS_DUE} as "isDue",
-            case when last_at > '-infinity' then (extract(epoch from now() - last_at) * 1000)::float8 end as "ageMs"
-     from upkeep where kind = 'figures'`,
-  );
-  return rows[0] ?? { figures: {}, ageMs: null, isDue: false };
+  const found = await sql(db).first<Snapshot>`
+    select figures, ${raw(IS_DUE)} as "isDue",
+           case when last_at > '-infinity' then (extract(epoch from now() - last_at) * 1000)::float8 end as "ageMs"
+    from upkeep where kind = 'figures'`;
+  return found ?? { figures: {}, ageMs: null, isDue: false };
 }
 
 /**
@@ -124,27 +124,23 @@ export async function readSnapshot(db: Queryable): Promise<Snapshot> {
  * @param forMs how long the claim holds; if the process dies, another one claims afterwards
  */
 export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update upkeep
-     set next_at = now() + make_interval(secs => $2::float8 / 1000), taken_by = $1, last_at = least(last_at, now())
-     where kind = 'figures' and ${IS_DUE}`,
-    [by, forMs],
-  );
-  return rowCount === 1;
+  return sql(db).any`
+    update upkeep
+    set next_at = now() + make_interval(secs => ${forMs}::float8 / 1000), taken_by = ${by}, last_at = least(last_at,
+      now())
+    where kind = 'figures' and ${raw(IS_DUE)}`;
 }
 
 /** A claim that has run out and was given to another process writes nothing. */
 export async function writeSnapshot(db: Queryable, by: string, figures: Figures, restMs: number): Promise<void> {
-  await db.query(
-    `update upkeep
-     set figures = $2, last_at = clock_timestamp(),
-         next_at = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
-     where kind = 'figures' and taken_by = $1`,
-    [by, jsonParameter(figures), restMs],
-  );
+  await sql(db).run`
+    update upkeep
+    set figures = ${jsonParameter(figures)}, last_at = clock_timestamp(),
+        next_at = clock_timestamp() + make_interval(secs => ${restMs}::float8 / 1000)
+    where kind = 'figures' and taken_by = ${by}`;
 }
 
 /** Gives a claim back: another process takes the figures at once. */
 export async function releaseSnapshot(db: Queryable, by: string): Promise<void> {
-  await db.query(`update upkeep set next_at = now(), taken_by = null where kind = 'figures' and taken_by = $1`, [by]);
+  await sql(db).run`update upkeep set next_at = now(), taken_by = null where kind = 'figures' and taken_by = ${by}`;
 }

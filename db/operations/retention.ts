@@ -9,8 +9,9 @@ import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';
 import { removeDeliveries } from '../delivery/deletions.ts';
 import { bisectRefused, Stride, sweep } from '../sql/ranges.ts';
 import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
-import { firstRow, idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { UNDER_WAY } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export type RetentionDays = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
 
@@ -91,22 +92,22 @@ export async function failOpenDeliveries(
   return { failed, refused, done };
 }
 
-// An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at all.
-const OLDEST_IN_FILES = `
-select min(x.event_id) as "eventId" from warehouse_batches b
-cross join lateral (
-  select min(d.event_id) as event_id from deliveries d
-  where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
-    and d.batch_id = b.id and d.status = 'pending'
-) x
-where b.status in ${UNDER_WAY} and b.waiting_since > now() - make_interval(secs => $1)`;
-
 /**
  * The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none.
  * @param forSeconds a file that waits longer than this is broken and keeps nothing
  */
 export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
-  const { eventId = null } = (await firstRow<{ eventId: string | null }>(db, OLDEST_IN_FILES, [forSeconds])) ?? {};
+  // An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at
+  // all.
+  const { eventId = null } =
+    (await sql(db).first<{ eventId: string | null }>`
+    select min(x.event_id) as "eventId" from warehouse_batches b
+    cross join lateral (
+      select min(d.event_id) as event_id from deliveries d
+      where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
+        and d.batch_id = b.id and d.status = 'pending'
+    ) x
+    where b.status in ${raw(UNDER_WAY)} and b.waiting_since > now() - make_interval(secs => ${forSeconds})`) ?? {};
   return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
 }
 

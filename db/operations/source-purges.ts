@@ -2,8 +2,9 @@
 // crash loses one step at most.
 import { removeEventsChildren } from '../delivery/deletions.ts';
 import { countRemoved } from '../ledger/entries.ts';
-import { firstRow, idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 // Events in a step, at most.
 const EVENTS = new Stride(1000);
@@ -25,28 +26,23 @@ interface Purge {
 
 const IS_DUE = `(emptied_at is null or emptied_at < now() - ${LAST_LOOK})`;
 
-const NEXT = `
-update source_purges p set tried_at = clock_timestamp()
-from (
-  select source_id from (
-    select *, max(tried_at) over (partition by organization_id) as of_organization from source_purges
-  ) s where ${IS_DUE} and source_id <> all($1::text[])
-  order by of_organization nulls first, tried_at nulls first, requested_at limit 1
-) next where p.source_id = next.source_id
-returning p.source_id as "sourceId"`;
-
 /**
  * Whose turn it is to be removed: organizations take turns, and so do the sources of each. Noted at once, so that a
  * step that fails or never ends keeps no other waiting.
  * @param skipped those that have failed just now
  */
 export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
-  return (await firstRow<{ sourceId: string }>(db, NEXT, [skipped]))?.sourceId ?? null;
+  const found = await sql(db).first<{ sourceId: string }>`
+    update source_purges p set tried_at = clock_timestamp()
+    from (
+      select source_id from (
+        select *, max(tried_at) over (partition by organization_id) as of_organization from source_purges
+      ) s where ${raw(IS_DUE)} and source_id <> all(${skipped}::text[])
+      order by of_organization nulls first, tried_at nulls first, requested_at limit 1
+    ) next where p.source_id = next.source_id
+    returning p.source_id as "sourceId"`;
+  return found?.sourceId ?? null;
 }
-
-const PURGE = `
-select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
-from source_purges where source_id = $1 and ${IS_DUE} for update skip locked`;
 
 /** Removes one step of a deleted source. @returns null when there is nothing to do, or another process does it */
 export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep | null> {
@@ -70,40 +66,38 @@ async function removeStep(
   size: number,
 ): Promise<(Purge & Pick<PurgeStep, 'eventsRemovedNow'> & { isEmpty: boolean }) | null> {
   return inTransaction(pool, async (db) => {
-    const purge = await firstRow<Purge>(db, PURGE, [sourceId]);
+    const purge = await sql(db).first<Purge>`
+      select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${raw(LAST_LOOK)}, false) as "isLastLook"
+      from source_purges where source_id = ${sourceId} and ${raw(IS_DUE)} for update skip locked`;
     if (!purge) return null;
     const removed = await removeEvents(db, sourceId, size);
     const isEmpty = removed < size && !(await removeKeys(db, sourceId, size * KEYS_PER_EVENT));
     const eventsRemoved = purge.eventsRemoved + removed;
-    await db.query('update source_purges set events_removed = $2, emptied_at = null where source_id = $1', [
-      sourceId,
-      eventsRemoved,
-    ]);
+    await sql(db).run`
+      update source_purges set events_removed = ${eventsRemoved}, emptied_at = null where source_id = ${sourceId}`;
     return { ...purge, eventsRemoved, eventsRemovedNow: removed, isEmpty };
   });
 }
 
-const DELETE_EVENTS = `
-with gone as (
-  delete from events where id = any($1::text[]) and id between $2 and $3 returning organization_id, source_id,
-    received_at, payload_size
-), ${countRemoved('gone')}
-select from gone`;
-
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
-  const ids = await idsOf(db, 'select id from events where source_id = $1 order by id limit $2', [sourceId, most]);
+  const ids = await sql(db).ids`select id from events where source_id = ${sourceId} order by id limit ${most}`;
   if (ids.length === 0) return 0;
   await removeEventsChildren(db, ids);
-  await db.query(DELETE_EVENTS, [ids, ids[0], ids.at(-1)]);
+  await sql(db).run`
+    with gone as (
+      delete from events where id = any(${ids}::text[]) and id between ${ids[0]} and ${ids.at(-1)}
+        returning organization_id, source_id,
+        received_at, payload_size
+    ), ${raw(countRemoved('gone'))}
+    select from gone`;
   return ids.length;
 }
 
 /** @returns whether there may be more */
 async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `delete from idempotency_keys where source_id = $1 and key_hash in
-       (select key_hash from idempotency_keys where source_id = $1 order by key_hash limit $2)`,
-    [sourceId, most],
+  return (
+    (await sql(db).run`
+    delete from idempotency_keys where source_id = ${sourceId} and key_hash in
+    (select key_hash from idempotency_keys where source_id = ${sourceId} order by key_hash limit ${most})`) === most
   );
-  return rowCount === most;
 }

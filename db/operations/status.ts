@@ -5,6 +5,7 @@ import { idTime } from '../../core/text/ids.ts';
 import { SEEN } from '../hot-path/shards.ts';
 import { inSnapshot, type Pool } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE } from '../sql/rules.ts';
+import { sql } from '../connections/statements.ts';
 
 /** Organizations and workers beyond these are not listed. */
 const MOST_ORGANIZATIONS = 100;
@@ -117,7 +118,7 @@ const dated = <T extends object>({ oldest, ...counted }: T & { oldest: string | 
 export function readInstallation(pool: Pool): Promise<InstallationStatus> {
   return inSnapshot(pool, async (db) => {
     // It may be slow, but must not take more than one core.
-    await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
+    await sql(db).run`set local max_parallel_workers_per_gather = 0; set local enable_sort = off`;
     const [counted] = (await db.query<Counted<Waiting> & { organizations: Counted<OrganizationStatus>[] }>(WAITING))
       .rows;
     const [rest] = (await db.query<Pick<InstallationStatus, 'shardsWithoutOwner' | 'circuits' | 'databaseBytes'>>(REST))

@@ -2,10 +2,11 @@
 // never changed.
 import { newId } from '../../core/text/ids.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { type Execute, firstRow, type Queryable, type Pool, withCommitHook } from '../connections/pool.ts';
+import { type Execute, type Queryable, type Pool, withCommitHook } from '../connections/pool.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride } from '../sql/ranges.ts';
 import { hostname, userInfo } from 'node:os';
+import { sql } from '../connections/statements.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
 
@@ -116,7 +117,15 @@ export async function listAuditRecords(
   part: Part,
 ): Promise<Omit<Found, 'ids'> & { records: AuditRecord[] }> {
   const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
-  const isBehind = recordId !== undefined && (await firstRow<{ is: boolean }>(db, BEHIND_POLICY))?.is === true;
+  // The services are behind a policy too, one that permits everything and hinders no index; the function is for
+  // tenants only.
+  const isBehind =
+    recordId !== undefined &&
+    (
+      await sql(db).first<{ is: boolean }>`
+    select row_security_active('public.audit_records') and has_function_privilege('public.audit_records_about(text)',
+      'execute') as is`
+    )?.is === true;
   const about = isBehind ? ABOUT_BEHIND_POLICY : ABOUT;
   const { items, ...found } = await readPart(part, {
     total: () => countMatching(db, matching(about), values),
@@ -130,19 +139,11 @@ export async function listAuditRecords(
   return { records: items, ...found };
 }
 
-// The services are behind a policy too, one that permits everything and hinders no index; the function is for tenants
-// only.
-const BEHIND_POLICY = `
-select row_security_active('public.audit_records') and has_function_privilege('public.audit_records_about(text)',
-  'execute') as is`;
-
 /** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
 export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {
-  const { rows } = await db.query<{ forgotten: number }>('select forget_audit_of($1, $2) as forgotten', [
-    organizationId,
-    most,
-  ]);
-  return rows[0]?.forgotten ?? 0;
+  const found = await sql(db).first<{ forgotten: number }>`
+    select forget_audit_of(${organizationId}, ${most}) as forgotten`;
+  return found?.forgotten ?? 0;
 }
 
 const FORGETTING = new Stride(5000);
@@ -151,11 +152,9 @@ const FORGETTING = new Stride(5000);
 export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean> {
   if (days === 0) return Promise.resolve(false);
   return FORGETTING.step(async (size) => {
-    const { rows } = await db.query<{ forgotten: number }>('select forget_audit_records($1, $2) as forgotten', [
-      days,
-      size,
-    ]);
-    return rows[0]?.forgotten === size;
+    const found = await sql(db).first<{ forgotten: number }>`
+      select forget_audit_records(${days}, ${size}) as forgotten`;
+    return found?.forgotten === size;
   });
 }
 

@@ -5,7 +5,8 @@ import { type BacklogRoom, FULL_FROM, sharedFrom, type Waiting } from '../../cor
 import { payloadDays, type Settings } from '../../core/config/config.ts';
 import { type LimitOverrides, limitsOf } from '../../core/fairness/organization-limits.ts';
 import { storedParts } from './usage.ts';
-import { firstRow, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 const PAGE_BYTES = 8192;
 // Upper bounds of the rows on a page: a row has 23 bytes of header, 4 of its pointer, and ids of 31 bytes: five in the
@@ -20,14 +21,6 @@ export interface BacklogBounds {
   smallestLimit: number;
 }
 
-const BOUNDS = `
-select pg_relation_size('outbox') + pg_relation_size('held_deliveries')
-         + pg_relation_size('ordered_deliveries') as bytes,
-       pg_relation_size('retrying_deliveries') as "retryingBytes",
-       (select json_agg(distinct jsonb_build_object('plan', plan, 'limits', case when limits ? 'waitingDeliveries' then
-          jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
-            from organizations) as kinds`;
-
 interface BoundsRow {
   bytes: number;
   retryingBytes: number;
@@ -35,41 +28,23 @@ interface BoundsRow {
 }
 
 export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
-  const { bytes = 0, retryingBytes = 0, kinds = null } = (await firstRow<BoundsRow>(db, BOUNDS)) ?? {};
+  const {
+    bytes = 0,
+    retryingBytes = 0,
+    kinds = null,
+  } = (await sql(db).first<BoundsRow>`
+    select pg_relation_size('outbox') + pg_relation_size('held_deliveries')
+             + pg_relation_size('ordered_deliveries') as bytes,
+           pg_relation_size('retrying_deliveries') as "retryingBytes",
+           (select json_agg(distinct jsonb_build_object('plan', plan, 'limits',
+             case when limits ? 'waitingDeliveries' then
+              jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
+                from organizations) as kinds`) ?? {};
   return {
     atMost: (bytes / PAGE_BYTES) * MAX_ROWS_PER_PAGE + (retryingBytes / PAGE_BYTES) * MAX_RETRYING_PER_PAGE,
     smallestLimit: Math.min(...(kinds ?? []).map(({ plan, limits }) => limitsOf(plan, limits).waitingDeliveries)),
   };
 }
-
-// A row of the outbox with `resume` belongs to a workflow. If its delivery is retrying, it is counted there; before its
-// first attempt, as behind a rate limit, here. Organizations and destinations beyond these have less than a thousandth
-// of the backlog each.
-const WAITING = `
-with counted as (
-  select organization_id, destination_id, count(*) as waiting from outbox where resume is null group by 1, 2
-  union all
-  select organization_id, destination_id, count(*) from outbox o
-  where resume is not null and not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)
-    group by 1, 2
-  union all
-  select organization_id, destination_id, count(*) from held_deliveries group by 1, 2
-  union all
-  select organization_id, destination_id, count(*) from ordered_deliveries group by 1, 2
-  union all
-  select organization_id, destination_id, count(*) from retrying_deliveries group by 1, 2
-), destination as materialized (
-  select organization_id, destination_id, sum(waiting)::bigint as waiting from counted group by 1, 2
-)
-select (select coalesce(sum(waiting), 0)::bigint from destination) as total,
-       (select coalesce(json_agg(o), '[]') from (
-          select organization_id as id, sum(waiting)::bigint as waiting from destination group by 1 order by 2 desc
-            limit 1000
-        ) o) as organizations,
-       (select coalesce(json_agg(d), '[]') from (
-          select destination_id as id, organization_id as "organizationId", waiting from destination
-            order by waiting desc limit 1000
-        ) d) as destinations`;
 
 interface WaitingRow extends Pick<Waiting, 'total' | 'destinations'> {
   organizations: { id: string; waiting: number }[];
@@ -83,8 +58,40 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
   return inSnapshot(pool, async (db) => {
     // It may be slow, but must not take more than one core; and it must not sort millions of rows where PostgreSQL's
     // estimate lags behind a backlog that has just grown.
-    await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
-    const { total = 0, organizations = [], destinations = [] } = (await firstRow<WaitingRow>(db, WAITING)) ?? {};
+    await sql(db).run`set local max_parallel_workers_per_gather = 0; set local enable_sort = off`;
+    // A row of the outbox with `resume` belongs to a workflow. If its delivery is retrying, it is counted there;
+    // before its first attempt, as behind a rate limit, here. Organizations and destinations beyond these have less
+    // than a thousandth of the backlog each.
+    const {
+      total = 0,
+      organizations = [],
+      destinations = [],
+    } = (await sql(db).first<WaitingRow>`
+      with counted as (
+        select organization_id, destination_id, count(*) as waiting from outbox where resume is null group by 1, 2
+        union all
+        select organization_id, destination_id, count(*) from outbox o
+        where resume is not null and not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)
+          group by 1, 2
+        union all
+        select organization_id, destination_id, count(*) from held_deliveries group by 1, 2
+        union all
+        select organization_id, destination_id, count(*) from ordered_deliveries group by 1, 2
+        union all
+        select organization_id, destination_id, count(*) from retrying_deliveries group by 1, 2
+      ), destination as materialized (
+        select organization_id, destination_id, sum(waiting)::bigint as waiting from counted group by 1, 2
+      )
+      select (select coalesce(sum(waiting), 0)::bigint from destination) as total,
+             (select coalesce(json_agg(o), '[]') from (
+                select organization_id as id, sum(waiting)::bigint as waiting from destination group by 1
+                  order by 2 desc
+                  limit 1000
+              ) o) as organizations,
+             (select coalesce(json_agg(d), '[]') from (
+                select destination_id as id, organization_id as "organizationId", waiting from destination
+                  order by waiting desc limit 1000
+              ) d) as destinations`) ?? {};
     return { total, own: new Map(organizations.map(({ id, waiting }) => [id, waiting])), destinations };
   });
 }
@@ -132,5 +139,6 @@ async function lookAtDatabase(pool: Pool, payloadDays: number | null, { database
 
 /** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */
 export async function databaseBytes(db: Queryable): Promise<number> {
-  return (await firstRow<{ bytes: number }>(db, 'select pg_database_size(current_database()) as bytes'))?.bytes ?? 0;
+  const found = await sql(db).first<{ bytes: number }>`select pg_database_size(current_database()) as bytes`;
+  return found?.bytes ?? 0;
 }

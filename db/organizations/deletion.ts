@@ -5,6 +5,7 @@ import { forgetAuditOf } from './audit.ts';
 import { removeDeliveries, removeEventsChildren } from '../delivery/deletions.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 // Rows of a step, at most.
 const EVENTS = new Stride(1000);
@@ -24,29 +25,26 @@ export interface Deletion {
 
 /** Those that are due: first what was not tried yet, the oldest request first, then what was tried longest ago. */
 export async function dueDeletions(db: Queryable): Promise<Deletion[]> {
-  const { rows } = await db.query<Deletion>(
-    `select id as "organizationId", events_removed as "eventsRemoved", emptied_at is not null as "isLastLook"
-     from organizations
-     where suspended_at is not null and deleted_at is not null
-       and (emptied_at is null or emptied_at < now() - ${LAST_LOOK})
-     order by deletion_tried_at nulls first, deleted_at`,
-  );
-  return rows;
+  return sql(db).rows<Deletion>`
+    select id as "organizationId", events_removed as "eventsRemoved", emptied_at is not null as "isLastLook"
+    from organizations
+    where suspended_at is not null and deleted_at is not null
+      and (emptied_at is null or emptied_at < now() - ${raw(LAST_LOOK)})
+    order by deletion_tried_at nulls first, deleted_at`;
 }
 
 export async function noteTried(db: Queryable, organizationId: string): Promise<void> {
-  await db.query('update organizations set deletion_tried_at = clock_timestamp() where id = $1', [organizationId]);
+  await sql(db).run`update organizations set deletion_tried_at = clock_timestamp() where id = ${organizationId}`;
 }
 
 export async function noteEmptied(db: Queryable, organizationId: string): Promise<void> {
-  await db.query('update organizations set emptied_at = now() where id = $1 and deleted_at is not null', [
-    organizationId,
-  ]);
+  await sql(db).run`
+    update organizations set emptied_at = now() where id = ${organizationId} and deleted_at is not null`;
 }
 
 /** Ends the deletion. What still belongs to it by a foreign key goes with the row. */
 export async function removeOrganization(db: Queryable, organizationId: string): Promise<void> {
-  await db.query('delete from organizations where id = $1 and deleted_at is not null', [organizationId]);
+  await sql(db).run`delete from organizations where id = ${organizationId} and deleted_at is not null`;
 }
 
 /** One kind of rows. @returns how many were removed */
@@ -80,17 +78,16 @@ async function counted(db: Queryable, organizationId: string, size: number, step
 }
 
 async function noteRemoved(db: Queryable, organizationId: string, events: number): Promise<void> {
-  await db.query('update organizations set events_removed = events_removed + $2, emptied_at = null where id = $1', [
-    organizationId,
-    events,
-  ]);
+  await sql(db).run`
+    update organizations set events_removed = events_removed + ${events}, emptied_at = null
+      where id = ${organizationId}`;
 }
 
 async function removeEvents(db: Queryable, organizationId: string, most: number): Promise<number> {
   const ids = await oldest(db, 'events', organizationId, most);
   if (ids.length === 0) return 0;
   await removeEventsChildren(db, ids);
-  await db.query('delete from events where id = any($1::text[]) and id between $2 and $3', [ids, ids[0], ids.at(-1)]);
+  await sql(db).run`delete from events where id = any(${ids}::text[]) and id between ${ids[0]} and ${ids.at(-1)}`;
   return ids.length;
 }
 
@@ -107,58 +104,50 @@ async function oldest(
   organizationId: string,
   most: number,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from ${table} where organization_id = $1 order by id limit $2`,
-    [organizationId, most],
-  );
-  return rows.map(({ id }) => id);
+  return sql(db).ids`
+    select id from ${raw(table)} where organization_id = ${organizationId} order by id limit ${most}`;
 }
 
-// Keys of webhooks name their source only, which may have been deleted before.
-const REMOVE_KEYS = `
-with source as (
-  select id from sources where organization_id = $1 union select source_id from source_purges where organization_id = $1
-), found as (
-  select k.source_id, k.key_hash from source s
-  cross join lateral (select * from idempotency_keys where source_id = s.id limit $2) k limit $2
-)
-delete from idempotency_keys k using found f where k.source_id = f.source_id and k.key_hash = f.key_hash`;
-
 async function removeIdempotencyKeys(db: Queryable, organizationId: string, most: number): Promise<number> {
-  const { rowCount } = await db.query(REMOVE_KEYS, [organizationId, most]);
-  return rowCount ?? 0;
+  // Keys of webhooks name their source only, which may have been deleted before.
+  return sql(db).run`
+    with source as (
+      select id from sources where organization_id = ${organizationId} union select source_id from source_purges
+        where organization_id = ${organizationId}
+    ), found as (
+      select k.source_id, k.key_hash from source s
+      cross join lateral (select * from idempotency_keys where source_id = s.id limit ${most}) k limit ${most}
+    )
+    delete from idempotency_keys k using found f where k.source_id = f.source_id and k.key_hash = f.key_hash`;
 }
 
 /** Sources, destinations and routes, with what names them and not the organization. */
 async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
   // Routes first: a source takes its routes with it, however many there are.
   for (const table of ['routes', 'destinations', 'sources']) {
-    const { rows } = await db.query<{ id: string }>(
-      `select id from ${table} where organization_id = $1 order by id limit $2 for update`,
-      [organizationId, most],
-    );
+    const rows = await sql(db).rows<{ id: string }>`
+      select id from ${raw(table)} where organization_id = ${organizationId} order by id limit ${most} for update`;
     if (rows.length === 0) continue;
     const ids = rows.map(({ id }) => id);
-    await db.query(`delete from ${table} where organization_id = $1 and id = any($2::text[])`, [organizationId, ids]);
+    await sql(db).run`
+      delete from ${raw(table)} where organization_id = ${organizationId} and id = any(${ids}::text[])`;
     return ids.length;
   }
   return 0;
 }
 
-// Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one.
-// Those of events and deliveries have an index for this, and were emptied by it.
-const TABLES = `
-select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
-  and not a.attisdropped
-  and c.relname <> 'audit_records' -- by its own function; what operators did stays
-  and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent
-    in ('events'::regclass, 'deliveries'::regclass))
-order by c.relname`;
-
 /** @returns how many rows were removed */
 async function sweepTables(pool: Pool, organizationId: string): Promise<number> {
-  const { rows: tables } = await pool.query<{ name: string }>(TABLES);
+  // Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one.
+  // Those of events and deliveries have an index for this, and were emptied by it.
+  const tables = await sql(pool).rows<{ name: string }>`
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
+      and not a.attisdropped
+      and c.relname <> 'audit_records' -- by its own function; what operators did stays
+      and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent
+        in ('events'::regclass, 'deliveries'::regclass))
+    order by c.relname`;
   let removed = 0;
   for (const { name } of tables) removed += await sweep(pool, `"${name}"`, 'organization_id = $3', [organizationId]);
   return removed;

@@ -1,6 +1,7 @@
 import { jsonParameter } from '../connections/parameters.ts';
 import { type AuditEntry, recordEntry } from './audit.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 export interface Handshaken {
   sourceId: string;
@@ -10,21 +11,20 @@ export interface Handshaken {
   shown: string | null;
 }
 
-// One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out:
-// nobody waits for it.
-const RECORD = `
-with noted as materialized (
-  select * from json_to_recordset($1::json) as n("sourceId" text, kind text, at timestamptz, shown text)
-), free as (
-  select id from sources where id in (select "sourceId" from noted) order by id for no key update skip locked
-)
-update sources s set last_handshake_kind = n.kind, last_handshake_at = n.at, last_handshake_shown = n.shown
-from free join noted n on n."sourceId" = free.id
-where s.id = free.id and (s.last_handshake_at is null or s.last_handshake_at < n.at)`;
-
 /** Stores them; each source at most once. @throws a database error */
 export async function recordHandshakes(db: Queryable, handshakes: Handshaken[]): Promise<void> {
-  await db.query(RECORD, [jsonParameter(handshakes)]);
+  // One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out:
+  // nobody waits for it.
+  await sql(db).run`
+    with noted as materialized (
+      select * from json_to_recordset(${jsonParameter(handshakes)}::json) as n("sourceId" text, kind text,
+        at timestamptz, shown text)
+    ), free as (
+      select id from sources where id in (select "sourceId" from noted) order by id for no key update skip locked
+    )
+    update sources s set last_handshake_kind = n.kind, last_handshake_at = n.at, last_handshake_shown = n.shown
+    from free join noted n on n."sourceId" = free.id
+    where s.id = free.id and (s.last_handshake_at is null or s.last_handshake_at < n.at)`;
 }
 
 export interface SentSecret {
@@ -49,11 +49,10 @@ export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {
     members: ['verificationConfig.secret'],
   };
   return inTransaction(pool, async (db) => {
-    const { rowCount } = await db.query(
-      `update sources set verification_secret = $3, version = version + 1, updated_at = clock_timestamp()
-       where id = $2 and organization_id = $1 and provider is not null and verification_secret is null`,
-      [organizationId, sourceId, sealed],
-    );
+    const rowCount = await sql(db).run`
+      update sources set verification_secret = ${sealed}, version = version + 1, updated_at = clock_timestamp()
+      where id = ${sourceId} and organization_id = ${organizationId} and provider is not null
+        and verification_secret is null`;
     if (rowCount !== 1) return false;
     await recordEntry(db, entry);
     return true;

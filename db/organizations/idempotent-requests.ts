@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '../connections/pool.ts';
 import { limitedStep, Stride } from '../sql/ranges.ts';
+import { sql } from '../connections/statements.ts';
 
 const KEPT_HOURS = 24;
 /** How long a claim is valid without a renewal, in seconds: a repeat waits this long after a crash. */
@@ -58,11 +59,9 @@ export async function claimRequest(pool: Pool, request: IdempotentRequest): Prom
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const claimed = await pool.query(CLAIM, [organizationId, id, bodyHash, scopes, lease]);
     if (claimed.rowCount === 1) return { kind: 'claimed', claim: { ...request, lease } };
-    const { rows } = await pool.query<{ bodyHash: Buffer; scopes: string[]; answer: string | null }>(
-      `select body_hash as "bodyHash", scopes, answer from idempotent_requests where organization_id = $1 and id = $2`,
-      [organizationId, id],
-    );
-    const found = rows[0];
+    const found = await sql(pool).first<{ bodyHash: Buffer; scopes: string[]; answer: string | null }>`
+      select body_hash as "bodyHash", scopes, answer from idempotent_requests
+        where organization_id = ${organizationId} and id = ${id}`;
     // It ended between the two statements without a stored answer: the next try claims it.
     if (!found) continue;
     if (!found.bodyHash.equals(bodyHash)) return { kind: 'reused' };

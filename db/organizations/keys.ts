@@ -6,6 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../core/text/ids.ts';
 import { operatorEntry, type AuditEntry, recordEntry } from './audit.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface ValidKey {
   id: string;
@@ -53,11 +54,11 @@ export async function isStillValid(db: Queryable, organizationId: string, keyId:
   return (await firstRow<{ valid: boolean }>(db, { name: 'is-key-valid', text: IS_VALID, values }))?.valid === true;
 }
 
-// One of several concurrent requests writes.
-const NOTE_USE = `update api_keys set last_used_at = now() where organization_id = $1 and id = $2 and ${USE_IS_DUE}`;
-
 export async function noteUse(db: Queryable, organizationId: string, keyId: string): Promise<void> {
-  await db.query(NOTE_USE, [organizationId, keyId]);
+  // One of several concurrent requests writes.
+  await sql(db).run`
+    update api_keys set last_used_at = now() where organization_id = ${organizationId} and id = ${keyId}
+      and ${raw(USE_IS_DUE)}`;
 }
 
 export interface NewKey {
@@ -94,12 +95,11 @@ export async function createKey(
   token = newToken(),
 ): Promise<CreatedKey | null> {
   // The row lock orders this against a deletion that is requested at the same moment, which removes all keys.
-  const { rowCount } = await db.query(
-    `with organization as (select id from organizations where id = $2 and deleted_at is null for share)
-     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at, allowed_addresses)
-     select $1, id, $3, $4, $5, $6::text[], $7, $8::text[] from organization on conflict (token_hash) do nothing`,
-    [id, organizationId, key.name, hashToken(token), token.slice(-4), key.scopes, key.expiresAt, key.allowedAddresses],
-  );
+  const rowCount = await sql(db).run`
+    with organization as (select id from organizations where id = ${organizationId} and deleted_at is null for share)
+    insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at, allowed_addresses)
+    select ${id}, id, ${key.name}, ${hashToken(token)}, ${token.slice(-4)}, ${key.scopes}::text[], ${key.expiresAt},
+      ${key.allowedAddresses}::text[] from organization on conflict (token_hash) do nothing`;
   return rowCount === 1 ? { ...key, id, token } : null;
 }
 
@@ -114,11 +114,10 @@ const KEY_NAME = 'Console sign-in';
 export async function makeConsoleCode(pool: Pool, organizationId: string, command: string): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   await inTransaction(pool, async (db) => {
-    await db.query('delete from console_codes where expires_at <= now()');
-    await db.query(
-      `insert into console_codes (code_hash, owner_id, expires_at) values ($1, $2, now() + make_interval(mins => $3))`,
-      [hashToken(code), organizationId, CODE_MINUTES],
-    );
+    await sql(db).run`delete from console_codes where expires_at <= now()`;
+    await sql(db).run`
+      insert into console_codes (code_hash, owner_id, expires_at) values (${hashToken(code)}, ${organizationId},
+        now() + make_interval(mins => ${CODE_MINUTES}))`;
     const entry = { action: 'makeConsoleCode', resource: 'keys', recordIds: [], members: [] };
     await recordEntry(db, operatorEntry({ organizationId, command, ...entry }));
   });
@@ -149,16 +148,14 @@ export async function exchangeConsoleCode(
     const token = newToken();
     const id = newId('key');
     // Keys of earlier sign-ins would fill the list of keys.
-    await db.query(
-      'update api_keys set revoked_at = now() where organization_id = $1 and name = $2 and expires_at <= now() and revoked_at is null',
-      [organizationId, KEY_NAME],
-    );
-    const { rows } = await db.query<{ expiresAt: Date }>(
-      `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at)
-       values ($1, $2, $3, $4, $5, '{read,write}', now() + make_interval(hours => $6))
-         returning expires_at as "expiresAt"`,
-      [id, organizationId, KEY_NAME, hashToken(token), token.slice(-4), KEY_HOURS],
-    );
+    await sql(db).run`
+      update api_keys set revoked_at = now() where organization_id = ${organizationId} and name = ${KEY_NAME}
+        and expires_at <= now() and revoked_at is null`;
+    const rows = await sql(db).rows<{ expiresAt: Date }>`
+      insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at)
+      values (${id}, ${organizationId}, ${KEY_NAME}, ${hashToken(token)}, ${token.slice(-4)}, '{read,write}',
+        now() + make_interval(hours => ${KEY_HOURS}))
+        returning expires_at as "expiresAt"`;
     // The link is the operator's, who may have given it to somebody else: so the record has the sender of the request.
     const entry: AuditEntry = {
       ...{ organizationId, ...follower, actor: 'operator', action: 'signIn', resource: 'keys' },
@@ -172,12 +169,10 @@ export async function exchangeConsoleCode(
 
 async function takeCode(db: Queryable, code: string): Promise<string | null> {
   const hash = hashToken(code);
-  const { rows } = await db.query<{ codeHash: Buffer; ownerId: string }>(
-    `delete from console_codes c using organizations o
-     where c.code_hash = $1 and c.expires_at > now() and o.id = c.owner_id and o.deleted_at is null
-     returning c.code_hash as "codeHash", c.owner_id as "ownerId"`,
-    [hash],
-  );
+  const rows = await sql(db).rows<{ codeHash: Buffer; ownerId: string }>`
+    delete from console_codes c using organizations o
+    where c.code_hash = ${hash} and c.expires_at > now() and o.id = c.owner_id and o.deleted_at is null
+    returning c.code_hash as "codeHash", c.owner_id as "ownerId"`;
   // The index compares hashes, which tell nothing about the code by the time that takes; this one does not depend on
   // the index.
   return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;

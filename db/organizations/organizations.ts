@@ -3,7 +3,7 @@
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { LimitOverrides, LimitName } from '../../core/fairness/organization-limits.ts';
-import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { isSlug, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { operatorEntry, recordEntry } from './audit.ts';
 import { createKey, FIRST_KEY } from './keys.ts';
@@ -14,6 +14,7 @@ import { LOOPBACK_BACK, LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/conf
 import { PollLoop } from '../../core/process/poll-loop.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface OrganizationView {
   id: string;
@@ -37,20 +38,19 @@ select id, slug, name, plan, limits,
 from organizations`;
 
 export async function listOrganizations(db: Queryable): Promise<OrganizationView[]> {
-  return (await db.query<OrganizationView>(`${VIEW} order by id`)).rows;
+  return sql(db).rows<OrganizationView>`${raw(VIEW)} order by id`;
 }
 
 /** @param idOrSlug no slug has the form of an id */
 export async function findOrganization(db: Queryable, idOrSlug: string): Promise<OrganizationView | null> {
-  return (await firstRow<OrganizationView>(db, `${VIEW} where id = $1 or slug = $1`, [idOrSlug])) ?? null;
+  return sql(db).find<OrganizationView>`${raw(VIEW)} where id = ${idOrSlug} or slug = ${idOrSlug}`;
 }
 
 /** Sets the plan; its limits are in force within seconds. */
 export async function setPlan(db: Queryable, organizationId: string, plan: Plan): Promise<void> {
-  await db.query(
-    'update organizations set plan = $2, config_version = config_version + 1, updated_at = now() where id = $1',
-    [organizationId, plan],
-  );
+  await sql(db).run`
+    update organizations set plan = ${plan}, config_version = config_version + 1, updated_at = now()
+      where id = ${organizationId}`;
   await forgetPlans(db, organizationId);
 }
 
@@ -60,14 +60,12 @@ export async function setPlan(db: Queryable, organizationId: string, plan: Plan)
  */
 export function requestDeletion(pool: Pool, organizationId: string): Promise<void> {
   return inTransaction(pool, async (db) => {
-    await db.query(
-      `update organizations
-       set deleted_at = now(), suspended_at = coalesce(suspended_at, now()), config_version = config_version + 1,
-           updated_at = now()
-       where id = $1 and deleted_at is null`,
-      [organizationId],
-    );
-    await db.query('delete from api_keys where organization_id = $1', [organizationId]);
+    await sql(db).run`
+      update organizations
+      set deleted_at = now(), suspended_at = coalesce(suspended_at, now()), config_version = config_version + 1,
+          updated_at = now()
+      where id = ${organizationId} and deleted_at is null`;
+    await sql(db).run`delete from api_keys where organization_id = ${organizationId}`;
   });
 }
 
@@ -83,7 +81,7 @@ export async function createOrganization(
   if (name.trim() === '') throw new RangeError('The organization name must not be empty');
   const id = newId('org');
   return inTransaction(pool, async (db) => {
-    await db.query('insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4)', [id, slug, name, plan]);
+    await sql(db).run`insert into organizations (id, slug, name, plan) values (${id}, ${slug}, ${name}, ${plan})`;
     const key = await createKey(db, id, FIRST_KEY);
     if (!key) throw new Error(`organization ${slug} disappeared while it was being created`);
     const entry = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
@@ -95,14 +93,6 @@ export async function createOrganization(
 
 /** What to change: a number, null for no limit, 'default' for that of the plan. What is not named stays. */
 export type LimitChanges = Readonly<Partial<Record<LimitName, number | null | 'default'>>>;
-
-// Merged by PostgreSQL, so that two operators who set different limits both succeed. Ingest compares the version with
-// each webhook that it stores, so it goes by the new limits at once.
-const SET = `
-update organizations set limits = (limits - $2::text[]) || $3::jsonb, config_version = config_version + 1,
-  updated_at = now()
-where id = $1
-returning limits`;
 
 /**
  * Changes limits of an organization, in every process, without a restart: a lower one holds for the next webhook, a
@@ -116,7 +106,14 @@ export async function setLimits(
 ): Promise<LimitOverrides | null> {
   const names = Object.keys(changes) as LimitName[];
   const overrides = Object.fromEntries(names.flatMap((name) => overrideOf(name, changes[name])));
-  const { rows } = await db.query<{ limits: LimitOverrides }>(SET, [organizationId, names, JSON.stringify(overrides)]);
+  // Merged by PostgreSQL, so that two operators who set different limits both succeed. Ingest compares the version
+  // with each webhook that it stores, so it goes by the new limits at once.
+  const rows = await sql(db).rows<{ limits: LimitOverrides }>`
+    update organizations set limits = (limits - ${names}::text[]) || ${JSON.stringify(overrides)}::jsonb,
+      config_version = config_version + 1,
+      updated_at = now()
+    where id = ${organizationId}
+    returning limits`;
   if (names.includes('replayedPerSecond')) await forgetPlans(db, organizationId);
   return rows[0]?.limits ?? null;
 }
@@ -131,11 +128,10 @@ export interface Suspension {
 
 /** Read from the database each time, so that a suspension that has ended is not seen any more. */
 export async function loadSuspension(db: Queryable, organizationId: string): Promise<Suspension> {
-  const { rows } = await db.query<Suspension>(
-    'select suspended_at is not null as suspended, resumed_at as "resumedAt" from organizations where id = $1',
-    [organizationId],
-  );
-  return rows[0] ?? { suspended: false, resumedAt: null };
+  const found = await sql(db).first<Suspension>`
+    select suspended_at is not null as suspended, resumed_at as "resumedAt" from organizations
+      where id = ${organizationId}`;
+  return found ?? { suspended: false, resumedAt: null };
 }
 
 /**
@@ -143,23 +139,18 @@ export async function loadSuspension(db: Queryable, organizationId: string): Pro
  * @returns false: it was suspended
  */
 export async function suspendOrganization(db: Queryable, organizationId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update organizations set suspended_at = now(), config_version = config_version + 1, updated_at = now()
-     where id = $1 and suspended_at is null`,
-    [organizationId],
-  );
-  return rowCount === 1;
+  return sql(db).any`
+    update organizations set suspended_at = now(), config_version = config_version + 1, updated_at = now()
+    where id = ${organizationId} and suspended_at is null`;
 }
 
 /** Ends a suspension, and wakes what has waited for that. @returns false: it was not suspended, or is being deleted */
 export function resumeOrganization(pool: Pool, organizationId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    const { rowCount } = await db.query(
-      `update organizations
-       set suspended_at = null, resumed_at = now(), config_version = config_version + 1, updated_at = now()
-       where id = $1 and suspended_at is not null and deleted_at is null`,
-      [organizationId],
-    );
+    const rowCount = await sql(db).run`
+      update organizations
+      set suspended_at = null, resumed_at = now(), config_version = config_version + 1, updated_at = now()
+      where id = ${organizationId} and suspended_at is not null and deleted_at is null`;
     if (rowCount === 0) return false;
     await db.query(
       // A closed one without a time to be woken holds nothing (activities/circuit.ts).
@@ -171,10 +162,9 @@ export function resumeOrganization(pool: Pool, organizationId: string): Promise<
       [organizationId],
     );
     // A flush whose version is not the one its workflow has seen is signalled (db/warehouse/flushes.ts).
-    await db.query('update warehouse_flushes set seen_version = null, due_at = now() where organization_id = $1', [
-      organizationId,
-    ]);
-    await db.query(`select ${WAKE_RELAYS}, ${WAKE_CIRCUITS}`);
+    await sql(db).run`
+      update warehouse_flushes set seen_version = null, due_at = now() where organization_id = ${organizationId}`;
+    await sql(db).run`select ${raw(WAKE_RELAYS)}, ${raw(WAKE_CIRCUITS)}`;
     return true;
   });
 }

@@ -3,6 +3,7 @@ import type { LimitOverrides } from '../../core/fairness/organization-limits.ts'
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { byDay, dayOf } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 const TODAY = dayOf('now()');
 const MONTH = `date_trunc('month', now(), 'UTC')`;
@@ -117,11 +118,6 @@ const SAMPLED = [...Object.keys(WEIGHTS), 'attempts'];
 // of a table.
 const SAMPLED_BYTES = 512 * 8192;
 
-const SIZES = `
-select name, coalesce(sum(pg_relation_size(p.relid)), 0)::bigint as bytes
-from unnest($1::text[]) name cross join lateral pg_partition_tree(name::regclass) p
-where p.isleaf group by name`;
-
 /** Of a table so many percent. @param percent a parameter */
 const sample = (percent: string): string => `tablesample system ((${percent}::float8)::float4)`;
 const scaled = (weight: string, percent: string): string => `sum(${weight}) * 100 / ${percent}::float8`;
@@ -152,7 +148,10 @@ group by id order by part desc nulls last limit 1000`;
  * @throws a database error
  */
 export async function storedParts(db: Queryable, payloadDays: number | null): Promise<Map<string, number>> {
-  const { rows: sizes } = await db.query<{ name: string; bytes: number }>(SIZES, [SAMPLED]);
+  const sizes = await sql(db).rows<{ name: string; bytes: number }>`
+    select name, coalesce(sum(pg_relation_size(p.relid)), 0)::bigint as bytes
+    from unnest(${SAMPLED}::text[]) name cross join lateral pg_partition_tree(name::regclass) p
+    where p.isleaf group by name`;
   const bytesOf = new Map(sizes.map(({ name, bytes }) => [name, bytes]));
   const percents = SAMPLED.map((name) => Math.min(100, (100 * SAMPLED_BYTES) / Math.max(1, bytesOf.get(name) ?? 0)));
   const { rows } = await db.query<{ id: string; part: number | null }>(PARTS, [...percents, payloadDays]);

@@ -1,5 +1,6 @@
 import type { EntityManager } from './orm.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export type LimitedRecords =
   | 'sources'
@@ -49,21 +50,23 @@ export interface RecordCounts extends Record<LimitedRecords, number> {
 
 const of = (records: LimitedRecords): string => `(select count(*) from ${RECORDS[records].replace('?', '$1')})`;
 
-const COUNTS = `
-select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of('apiKeys')} as "apiKeys",
-       ${of('filters')} as filters, ${of('transforms')} as transforms, ${of('schemas')} as schemas,
-       ${of('alertChannels')} as "alertChannels",
-       coalesce((select max(count) from (
-         select count(*) from routes where organization_id = $1 group by source_id) per_source),
-       0) as "routesPerSource", coalesce((select max(total) from (
-         select sum(cardinality(destination_ids)) as total from routes
-         where organization_id = $1 and enabled group by source_id) per_source), 0)::bigint as "deliveriesPerEvent",
-       (select count(*) from event_replays where organization_id = $1 and due_at is not null) as "runningReplays",
-       (select count(*) from events where organization_id = $1 and id >= $2) as "eventsInLastSecond"`;
-
 /** @param secondAgo the smallest id of an event of the last second */
 export async function countRecords(db: Queryable, organizationId: string, secondAgo: string): Promise<RecordCounts> {
-  const { rows } = await db.query<RecordCounts>(COUNTS, [organizationId, secondAgo]);
+  const rows = await sql(db).rows<RecordCounts>`
+    select ${raw(of('sources'))} as sources, ${raw(of('destinations'))} as destinations,
+      ${raw(of('apiKeys'))} as "apiKeys",
+           ${raw(of('filters'))} as filters, ${raw(of('transforms'))} as transforms, ${raw(of('schemas'))} as schemas,
+           ${raw(of('alertChannels'))} as "alertChannels",
+           coalesce((select max(count) from (
+             select count(*) from routes where organization_id = ${organizationId} group by source_id) per_source),
+           0) as "routesPerSource", coalesce((select max(total) from (
+             select sum(cardinality(destination_ids)) as total from routes
+             where organization_id = ${organizationId} and enabled group by source_id) per_source),
+               0)::bigint as "deliveriesPerEvent",
+           (select count(*) from event_replays where organization_id = ${organizationId}
+             and due_at is not null) as "runningReplays",
+           (select count(*) from events where organization_id = ${organizationId}
+             and id >= ${secondAgo}) as "eventsInLastSecond"`;
   if (!rows[0]) throw new Error('PostgreSQL returned no row for a count');
   return rows[0];
 }

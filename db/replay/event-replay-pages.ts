@@ -21,7 +21,7 @@ import {
   hasPayload,
   selected,
 } from './event-replays.ts';
-import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import {
   insertPlanned,
   type PlannedPage,
@@ -33,6 +33,7 @@ import {
 import { cannotValidate, type ValidatePayload } from './targets.ts';
 import { OPEN_REPLAY } from './event-replays.ts';
 import { Parameters } from '../history/selection.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout.
 // Payload bytes are limited where payloads are read: for `search`, and by the schemas of routes.
@@ -167,7 +168,7 @@ async function storePage(
   planned: PlannedReplays,
 ): Promise<PageStep> {
   // A worker that vanishes with its machine must not keep the replay and the events locked.
-  await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
+  await sql(db).run`set local idle_in_transaction_session_timeout = '30s'`;
   const locked = await loadReplay(db, key, 'for update');
   if (!locked) return { progress: NOTHING, deliveries: [] };
   if (!isNext(locked, page) || locked.nextId !== from) return { progress: progressOf(locked), deliveries: [] };
@@ -208,17 +209,15 @@ function fitted(
 
 const withPayload = ({ events }: Slice): string[] => events.filter(({ hasPayload }) => hasPayload).map(({ id }) => id);
 
-const WAIT = `
-update event_replays
-set status = 'running', waits_for = $3, started_at = coalesce(started_at, now()),
-    due_at = now() + make_interval(secs => $4)
-where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}
-returning ${ROW}`;
-
 /** Says in the replay what it waits for, until its next page. */
 async function wait(db: Queryable, key: EventReplayKey, waits: PageWaits): Promise<ReplayProgress> {
   const text = waitsFor(waits);
-  const { rows } = await db.query<ReplayRow>(WAIT, [key.organizationId, key.replayId, text, REPLAY_LEASE_SECONDS]);
+  const rows = await sql(db).rows<ReplayRow>`
+    update event_replays
+    set status = 'running', waits_for = ${text}, started_at = coalesce(started_at, now()),
+        due_at = now() + make_interval(secs => ${REPLAY_LEASE_SECONDS})
+    where organization_id = ${key.organizationId} and id = ${key.replayId} and status in ${raw(OPEN_REPLAY)}
+    returning ${raw(ROW)}`;
   return rows[0] ? { ...progressOf(rows[0]), waitsFor: text } : readProgress(db, key);
 }
 
@@ -231,10 +230,9 @@ export async function readProgress(db: Queryable, key: EventReplayKey): Promise<
 }
 
 async function loadReplay(db: Queryable, key: EventReplayKey, lock: 'for update' | ''): Promise<ReplayRow | undefined> {
-  return firstRow<ReplayRow>(db, `select ${ROW} from event_replays where organization_id = $1 and id = $2 ${lock}`, [
-    key.organizationId,
-    key.replayId,
-  ]);
+  return sql(db).first<ReplayRow>`
+    select ${raw(ROW)} from event_replays where organization_id = ${key.organizationId}
+      and id = ${key.replayId} ${raw(lock)}`;
 }
 
 interface Slice {

@@ -10,6 +10,7 @@ import { matches, Parameters, rowsOf } from '../history/selection.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../sql/ranges.ts';
 import { dueInTurn, quoted } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** Of a replay that has not ended: `status in ${OPEN_REPLAY}`. */
 export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
@@ -43,12 +44,11 @@ export async function selectEvents(
 ): Promise<EventSelection> {
   const lowId = filter.from ? idFloor('evt', filter.from.getTime()) : 'evt_';
   const beforeId = filter.to ? idFloor('evt', filter.to.getTime() + 1) : 'evt_~';
-  const { rows } = await db.query<{ requestedAt: Date; lastId: string | null }>(
-    `select clock_timestamp()::timestamptz(3) as "requestedAt",
-            (select max(id) from events where organization_id = $1 and id >= $2 and id < $3) as "lastId"`,
-    [organizationId, lowId, beforeId],
-  );
-  const { requestedAt = new Date(), lastId = null } = rows[0] ?? {};
+  const { requestedAt = new Date(), lastId = null } =
+    (await sql(db).first<{ requestedAt: Date; lastId: string | null }>`
+    select clock_timestamp()::timestamptz(3) as "requestedAt",
+    (select max(id) from events where organization_id = ${organizationId} and id >= ${lowId}
+      and id < ${beforeId}) as "lastId"`) ?? {};
   return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
 }
 
@@ -122,35 +122,17 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay, most
   const { organizationId, filter, lowId, endId, requestedAt } = selection;
   return inTransaction(pool, async (db) => {
     // Requests of an organization queue here, so that two cannot take the last place.
-    await db.query('select from organizations where id = $1 for no key update', [organizationId]);
-    const { rows } = await db.query<{ open: number }>(
-      'select count(*) as open from event_replays where organization_id = $1 and due_at is not null',
-      [organizationId],
-    );
+    await sql(db).run`select from organizations where id = ${organizationId} for no key update`;
+    const rows = await sql(db).rows<{ open: number }>`
+      select count(*) as open from event_replays where organization_id = ${organizationId} and due_at is not null`;
     if ((rows[0]?.open ?? 0) >= most) throw new TooManyReplaysError();
-    await db.query(
-      `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search,
-        payload_pattern, destination_ids, rate_per_second, next_id, end_id, requested_at, events_total,
-                                  event_routed)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-      [
-        id,
-        organizationId,
-        filter.sourceId ?? null,
-        filter.status ?? null,
-        filter.from ?? null,
-        filter.to ?? null,
-        search,
-        filter.payloadPattern ?? null,
-        destinationIds,
-        ratePerSecond,
-        lowId,
-        endId,
-        requestedAt,
-        eventsTotal,
-        filter.routed ?? null,
-      ],
-    );
+    await sql(db).run`
+      insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search,
+       payload_pattern, destination_ids, rate_per_second, next_id, end_id, requested_at, events_total,
+                                 event_routed)
+      values (${id}, ${organizationId}, ${filter.sourceId ?? null}, ${filter.status ?? null}, ${filter.from ?? null},
+        ${filter.to ?? null}, ${search}, ${filter.payloadPattern ?? null}, ${destinationIds}, ${ratePerSecond},
+        ${lowId}, ${endId}, ${requestedAt}, ${eventsTotal}, ${filter.routed ?? null})`;
     return id;
   });
 }
@@ -159,10 +141,6 @@ export interface EventReplayKey {
   organizationId: string;
   replayId: string;
 }
-
-const END = `
-update event_replays set status = $3, error = $4, waits_for = null, finished_at = now(), due_at = null
-where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}`;
 
 /**
  * Ends a running replay. Waits for a page in progress; no other page follows.
@@ -175,8 +153,10 @@ export async function endEventReplay(
   status: 'cancelled' | 'failed',
   error: string | null = null,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(END, [organizationId, replayId, status, error && errorText(error)]);
-  return rowCount === 1;
+  return sql(db).any`
+    update event_replays set status = ${status}, error = ${error && errorText(error)}, waits_for = null,
+      finished_at = now(), due_at = null
+    where organization_id = ${organizationId} and id = ${replayId} and status in ${raw(OPEN_REPLAY)}`;
 }
 
 /** A replay whose workflow must be checked. */
@@ -213,20 +193,6 @@ export async function forgetEventReplays(db: Queryable, days: number): Promise<v
   await forgetEnded(db, 'event_replays', days);
 }
 
-// Replays of an organization queue by the time until which its rate is planned. Pages that come at the same time wait
-// for each other's row only as long as this statement takes.
-const PLAN = `
-with planned as (
-  update organizations
-  set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now()) + make_interval(secs => $3)
-  where id = $1 returning replays_planned_until - make_interval(secs => $4) as at
-)
-update event_replays r
-set status = 'running', waits_for = null, started_at = coalesce(started_at, now()), page_at = planned.at,
-    due_at = greatest(due_at, planned.at + make_interval(secs => $5))
-from planned where r.organization_id = $1 and r.id = $2 and r.status in ${OPEN_REPLAY}
-returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as "restMs"`;
-
 /**
  * Plans when the next page may be made, behind those of the organization's other replays.
  * @param deliveries how many it is expected to have, and how many more than was expected the page before had
@@ -238,24 +204,31 @@ export async function planPage(
   deliveriesPerSecond: number,
   { expected, more = 0 }: { expected: number; more?: number },
 ): Promise<number | undefined> {
-  const { rows } = await db.query<{ restMs: number }>(PLAN, [
-    key.organizationId,
-    key.replayId,
-    (expected + more) / deliveriesPerSecond,
-    expected / deliveriesPerSecond,
-    REPLAY_LEASE_SECONDS,
-  ]);
-  return rows[0]?.restMs;
+  // Replays of an organization queue by the time until which its rate is planned. Pages that come at the same time
+  // wait for each other's row only as long as this statement takes.
+  const found = await sql(db).first<{ restMs: number }>`
+    with planned as (
+      update organizations
+      set replays_planned_until = greatest(coalesce(replays_planned_until, now()),
+        now()) + make_interval(secs => ${(expected + more) / deliveriesPerSecond})
+      where id = ${key.organizationId}
+        returning replays_planned_until - make_interval(secs => ${expected / deliveriesPerSecond}) as at
+    )
+    update event_replays r
+    set status = 'running', waits_for = null, started_at = coalesce(started_at, now()), page_at = planned.at,
+        due_at = greatest(due_at, planned.at + make_interval(secs => ${REPLAY_LEASE_SECONDS}))
+    from planned where r.organization_id = ${key.organizationId} and r.id = ${key.replayId}
+      and r.status in ${raw(OPEN_REPLAY)}
+    returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as "restMs"`;
+  return found?.restMs;
 }
-
-const FORGET = `
-with unplanned as (
-  update organizations set replays_planned_until = null where id = $1 returning id
-)
-update event_replays r set page_at = null
-from unplanned where r.organization_id = unplanned.id and r.status in ${OPEN_REPLAY} and r.page_at is not null`;
 
 /** Forgets what was planned, because the organization has another rate now. */
 export async function forgetPlans(db: Queryable, organizationId: string): Promise<void> {
-  await db.query(FORGET, [organizationId]);
+  await sql(db).run`
+    with unplanned as (
+      update organizations set replays_planned_until = null where id = ${organizationId} returning id
+    )
+    update event_replays r set page_at = null
+    from unplanned where r.organization_id = unplanned.id and r.status in ${raw(OPEN_REPLAY)} and r.page_at is not null`;
 }

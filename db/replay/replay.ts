@@ -12,7 +12,7 @@ import {
   WAKE_RELAYS,
 } from '../sql/rules.ts';
 import { bounds, rowsParameter } from '../connections/parameters.ts';
-import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../delivery/reconciliation.ts';
 import {
   cannotValidate,
@@ -27,6 +27,7 @@ import {
   targetsAgain,
 } from './targets.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
+import { sql } from '../connections/statements.ts';
 
 export class PayloadExpiredError extends Error {
   override readonly name = 'PayloadExpiredError';
@@ -304,14 +305,13 @@ export async function replayOnce(
   }
 }
 
-const WITHOUT_PAYLOAD = `
-select e.id from events e left join event_payloads p on p.event_id = e.id and p.event_id between $3 and $4
-where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $3 and $4 and p.event_id is null`;
-
 /** Those of these events whose payload was removed. */
 function withoutPayload(db: Queryable, organizationId: string, eventIds: string[]): Promise<string[]> {
   const { ids, low, high } = bounds(eventIds);
-  return idsOf(db, WITHOUT_PAYLOAD, [organizationId, ids, low, high]);
+  return sql(db).ids`
+    select e.id from events e left join event_payloads p on p.event_id = e.id and p.event_id between ${low} and ${high}
+    where e.organization_id = ${organizationId} and e.id = any(${ids}::text[]) and e.id between ${low} and ${high}
+      and p.event_id is null`;
 }
 
 /** Creates the deliveries, inside the caller's transaction. Of an event that was deleted meanwhile there is none. */

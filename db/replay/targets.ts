@@ -8,6 +8,7 @@ import { describeErrors, type SchemaError, type StoredSchema } from '../../core/
 import { loadContent } from '../history/events.ts';
 import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -144,7 +145,7 @@ export async function findTargets(
   if (request.eventIds.length === 0) return { targets: [], crowded: null };
   const { text, values } = targetsStatement(request);
   const { rows } = await inTransaction(pool, async (db) => {
-    await db.query(`select ${JOIN_LISTS}, ${READ_IN_ORDER}`);
+    await sql(db).run`select ${raw(JOIN_LISTS)}, ${raw(READ_IN_ORDER)}`;
     return db.query<Target>(text, values);
   });
   // The last of an event that has too many.
@@ -276,10 +277,9 @@ async function schemasOfRoutes(
   const routes = [...(await currentRoutes(db, organizationId, targets))];
   const named = routes.flatMap(([key, { schemaId }]) => (schemaId === null ? [] : [{ key, schemaId }]));
   if (named.length === 0) return new Map();
-  const { rows } = await db.query<StoredSchema>(
-    'select id, name, version, schema from schemas where organization_id = $1 and id = any($2::text[])',
-    [organizationId, named.map(({ schemaId }) => schemaId)],
-  );
+  const rows = await sql(db).rows<StoredSchema>`
+    select id, name, version, schema from schemas where organization_id = ${organizationId}
+      and id = any(${named.map(({ schemaId }) => schemaId)}::text[])`;
   const schemas = new Map(rows.map((schema) => [schema.id, schema]));
   return new Map(named.map(({ key, schemaId }) => [key, schemas.get(schemaId) ?? null]));
 }

@@ -17,6 +17,7 @@ import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
 import { ensurePartitions } from '../sql/partitions.ts';
 import { mayMigrate, requireUnbound } from './roles.ts';
 import { LOCKS } from '../sql/rules.ts';
+import { sql } from '../connections/statements.ts';
 
 const FIRST_PLAN = 'business' satisfies Plan;
 
@@ -72,12 +73,12 @@ async function requireMigrated(pool: Pool, reason: string): Promise<void> {
 
 async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {
   return inTransaction(pool, async (db) => {
-    await db.query('select pg_advisory_xact_lock($1)', [LOCKS.firstOrganization]);
+    await sql(db).run`select pg_advisory_xact_lock(${LOCKS.firstOrganization})`;
     const slug = settings.HOOKYARD_ORG_SLUG;
-    await db.query(
-      `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
-      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN ?? FIRST_PLAN],
-    );
+    await sql(db).run`
+      insert into organizations (id, slug, name, plan) values (${newId('org')}, ${slug},
+        ${slug === 'default' ? 'Default' : slug},
+        ${settings.HOOKYARD_PLAN ?? FIRST_PLAN}) on conflict (slug) do nothing`;
     const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
       `select id, slug, plan, deleted_at is not null as deleting,
         (select count(*) from api_keys k where k.organization_id = o.id)::int as keys

@@ -11,6 +11,7 @@ import { ConfigError } from '../../core/config/secret-files.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { INHERITANCE_BY_GRANT, serverVersion, RIGHT_TO_VACUUM } from '../connections/client.ts';
 import { changeSchema } from './schema-changes.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 const OWN = `current_setting('${ORGANIZATION_SETTING}', true)`;
 
@@ -71,17 +72,6 @@ interface Table {
   bound: string | null;
 }
 
-// Tables by their parents: a statement that names a partitioned table meets the policies and rights of that table only,
-// and the role has no rights on partitions themselves.
-const TABLES = `
-select c.relname as name, c.relrowsecurity as "isSecured", obj_description(p.oid, 'pg_policy') as bound,
-       exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = '${ORGANIZATION_COLUMN}'
-         and not a.attisdropped)
-         as "hasOrganization"
-from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = $1
-where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-order by c.relname`;
-
 /**
  * Makes a role the one of the tenants: gives it its rights, and takes those that it has no more. Safe to repeat, beside
  * running services, and by several processes at once.
@@ -91,7 +81,16 @@ order by c.relname`;
  */
 export async function grantTenant(db: Queryable, role: string): Promise<void> {
   await refuseUselessRole(db, role);
-  const { rows: tables } = await db.query<Table>(TABLES, [role]);
+  // Tables by their parents: a statement that names a partitioned table meets the policies and rights of that table
+  // only, and the role has no rights on partitions themselves.
+  const tables = await sql(db).rows<Table>`
+    select c.relname as name, c.relrowsecurity as "isSecured", obj_description(p.oid, 'pg_policy') as bound,
+           exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = '${raw(ORGANIZATION_COLUMN)}'
+             and not a.attisdropped)
+             as "hasOrganization"
+    from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = ${role}
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    order by c.relname`;
   const wanted = tables.map((table) => ({ ...table, tenant: tenantTable(table.name, table.hasOrganization) }));
   for (const { tenant, ...table } of wanted) if (tenant?.condition) await bind(db, table, role, tenant.condition);
   const rights = wanted.flatMap(({ name, tenant }) => (tenant ? [grant(name, tenant, role)] : []));
@@ -138,9 +137,8 @@ export async function renewTenants(db: Queryable): Promise<void> {
 export async function findTenantRole(db: Queryable): Promise<string | null> {
   // Before, no matter who was a member could act as the role.
   const right = (await serverVersion(db)) >= INHERITANCE_BY_GRANT ? 'set' : 'member';
-  const { rows } = await db.query<{ name: string }>(
-    `select name from (${TENANTS}) t where pg_has_role(current_user, oid, '${right}') order by name`,
-  );
+  const rows = await sql(db).rows<{ name: string }>`
+    select name from (${raw(TENANTS)}) t where pg_has_role(current_user, oid, '${raw(right)}') order by name`;
   if (rows.length > 1)
     throw new ConfigError([
       `There are several tenant roles (${rows.map(({ name }) => name).join(', ')}): revoke all but one of them from the DATABASE_URL role`,
@@ -153,10 +151,9 @@ export async function findTenantRole(db: Queryable): Promise<string | null> {
  * @throws ConfigError when the policies of a role of tenants bind the role of this connection
  */
 export async function requireUnbound(db: Queryable): Promise<void> {
-  const { rows } = await db.query<{ name: string; services: string }>(
-    `select name, current_user::text as services from (${TENANTS}) t
-     where pg_has_role(current_user, oid, 'usage') and row_security_active('public.organizations') limit 1`,
-  );
+  const rows = await sql(db).rows<{ name: string; services: string }>`
+    select name, current_user::text as services from (${raw(TENANTS)}) t
+    where pg_has_role(current_user, oid, 'usage') and row_security_active('public.organizations') limit 1`;
   if (!rows[0]) return;
   const { name, services } = rows[0];
   throw new ConfigError([
@@ -171,26 +168,22 @@ async function withoutInheriting(db: Queryable, tenants: string, services: strin
   return `alter role ${services} noinherit (PostgreSQL ${version} has no "with inherit false")`;
 }
 
-// Roles that inherit from a role are bound by its policies (PostgreSQL manual, CREATE POLICY), unless they own the
-// table.
-const BOUND_AS_WELL = `
-select s.rolname as name from pg_roles s, pg_roles t, pg_class c
-where t.rolname = $1 and s.oid <> t.oid and c.oid = 'public.organizations'::regclass
-  and pg_has_role(s.oid, t.oid, 'usage') and has_table_privilege(s.oid, c.oid, 'select')
-  and not s.rolsuper and not s.rolbypassrls and not pg_has_role(s.oid, c.relowner, 'usage')`;
-
 async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
-  const { rows } = await db.query<{ free: boolean }>(
-    `select rolsuper or rolbypassrls or pg_has_role(r.oid, c.relowner, 'member') as free
-     from pg_roles r, pg_class c where r.rolname = $1 and c.oid = 'public.organizations'::regclass`,
-    [role],
-  );
+  const rows = await sql(db).rows<{ free: boolean }>`
+    select rolsuper or rolbypassrls or pg_has_role(r.oid, c.relowner, 'member') as free
+    from pg_roles r, pg_class c where r.rolname = ${role} and c.oid = 'public.organizations'::regclass`;
   if (!rows[0]) throw new RangeError(`Role ${role} does not exist`);
   if (rows[0].free)
     throw new RangeError(
       `No policy applies to the role ${role}: it is a superuser, has BYPASSRLS, or is a member of the table owner`,
     );
-  const { rows: others } = await db.query<{ name: string }>(BOUND_AS_WELL, [role]);
+  // Roles that inherit from a role are bound by its policies (PostgreSQL manual, CREATE POLICY), unless they own the
+  // table.
+  const others = await sql(db).rows<{ name: string }>`
+    select s.rolname as name from pg_roles s, pg_roles t, pg_class c
+    where t.rolname = ${role} and s.oid <> t.oid and c.oid = 'public.organizations'::regclass
+      and pg_has_role(s.oid, t.oid, 'usage') and has_table_privilege(s.oid, c.oid, 'select')
+      and not s.rolsuper and not s.rolbypassrls and not pg_has_role(s.oid, c.relowner, 'usage')`;
   if (others[0])
     throw new RangeError(
       `The role ${others[0].name} inherits from ${role} and would see no rows: ${await withoutInheriting(db, role, others[0].name)}`,
@@ -200,12 +193,11 @@ async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 export async function mayMigrate(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ may: boolean }>(
-    `select has_schema_privilege('public', 'create') and coalesce(
-       (select pg_has_role(c.relowner, 'usage') from pg_class c where c.oid = to_regclass('public.organizations')),
-       true) as may`,
-  );
-  return rows[0]?.may === true;
+  const found = await sql(db).first<{ may: boolean }>`
+    select has_schema_privilege('public', 'create') and coalesce(
+    (select pg_has_role(c.relowner, 'usage') from pg_class c where c.oid = to_regclass('public.organizations')),
+    true) as may`;
+  return found?.may === true;
 }
 
 /**
@@ -216,7 +208,7 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
  */
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);
-  const { rows } = await db.query<{ name: string }>('select current_database() as name');
+  const rows = await sql(db).rows<{ name: string }>`select current_database() as name`;
   // The relay vacuums the outbox. Where there is no right for that, autovacuum does (hot-path/claim.ts).
   const toVacuum = (await serverVersion(db)) >= RIGHT_TO_VACUUM ? [`grant maintain on outbox to ${name}`] : [];
   await changeSchema(db, [

@@ -9,6 +9,7 @@ import { isLockTimeout } from '../connections/database-errors.ts';
 import { databaseTime } from './rules.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { boundTime } from '../../core/text/ids.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
@@ -30,15 +31,13 @@ export type PartitionedTable = (typeof TABLES)[number];
 export async function ensurePartitions(db: Queryable, nowMs?: number): Promise<void> {
   const clocks = nowMs === undefined ? [await databaseTime(db), Date.now()] : [nowMs];
   const days = new Set(clocks.flatMap(daysAround));
-  const { rows } = await db.query<{ name: string }>(
-    'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = any($1::regclass[])',
-    [TABLES],
-  );
+  const rows = await sql(db).rows<{ name: string }>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = any(${TABLES}::regclass[])`;
   const existing = new Set(rows.map(({ name }) => name));
   for (const table of TABLES) {
     for (const day of days) {
-      if (!existing.has(partitionName(table, day)))
-        await db.query('select make_partition($1, $2)', [table, dateOf(day)]);
+      if (!existing.has(partitionName(table, day))) await sql(db).run`select make_partition(${table}, ${dateOf(day)})`;
     }
   }
 }
@@ -50,10 +49,9 @@ function daysAround(nowMs: number): number[] {
 
 /** The days of a table's partitions before a day, oldest first, in days since 1970. */
 export async function daysBefore(db: Queryable, table: PartitionedTable, day: number): Promise<number[]> {
-  const { rows } = await db.query<{ name: string }>(
-    'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass',
-    [table],
-  );
+  const rows = await sql(db).rows<{ name: string }>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = ${table}::regclass`;
   return rows
     .map(({ name }) => partitionDay(table, name))
     .filter((its) => its < day)
@@ -93,10 +91,9 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
   for (let tries = 1; ; tries += 1) {
     try {
       await inTransaction(pool, async (db) => {
-        await db.query(
-          `set local lock_timeout = ${DROP_LOCK_TIMEOUT_MS}; set local statement_timeout = ${DROP_TIMEOUT_MS}`,
-        );
-        await db.query('select drop_partition($1, $2)', [table, dateOf(day)]);
+        await sql(db).run`
+          set local lock_timeout = ${raw(DROP_LOCK_TIMEOUT_MS)}; set local statement_timeout = ${raw(DROP_TIMEOUT_MS)}`;
+        await sql(db).run`select drop_partition(${table}, ${dateOf(day)})`;
       });
       return true;
     } catch (error) {
@@ -109,15 +106,13 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
 
 /** Whose transaction on the table is the oldest; null when it has ended, or its user may not be seen. */
 async function oldestUser(db: Queryable, table: PartitionedTable): Promise<PartitionUser | null> {
-  const { rows } = await db.query<PartitionUser>(
-    `select a.pid, a.application_name as application, a.xact_start as since
-     from pg_locks l join pg_stat_activity a on a.pid = l.pid
-     where l.database = (select oid from pg_database where datname = current_database()) and l.relation = $1::regclass
-       and a.pid <> pg_backend_pid()
-     order by a.xact_start nulls last limit 1`,
-    [table],
-  );
-  return rows[0] ?? null;
+  return sql(db).find<PartitionUser>`
+    select a.pid, a.application_name as application, a.xact_start as since
+    from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.database = (select oid from pg_database where datname = current_database())
+      and l.relation = ${table}::regclass
+      and a.pid <> pg_backend_pid()
+    order by a.xact_start nulls last limit 1`;
 }
 
 /** The partition of a day, which is given in days since 1970. */

@@ -1,6 +1,7 @@
 // Lets housekeeping process tables of any size within the statement timeout: in pieces that shrink until they succeed.
 import { isStatementTimeout, isRefusedValue } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 // A piece that takes less than this part of the timeout is followed by one of twice its size.
 const QUICK = 1 / 4;
@@ -54,8 +55,6 @@ export interface Pages {
   to: string;
 }
 
-const SIZE = `select ceil(pg_relation_size($1::regclass) / current_setting('block_size')::float8)::float8 as pages`;
-
 /**
  * Goes through a table by its pages, in storage order, for conditions without an index. A row that is updated meanwhile
  * may move and be missed.
@@ -70,7 +69,8 @@ export async function throughPages<T>(
   look: (pages: Pages) => Promise<T>,
   mayGoOn: (found: T) => boolean = () => true,
 ): Promise<boolean> {
-  const { rows } = await db.query<{ pages: number }>(SIZE, [table]);
+  const rows = await sql(db).rows<{ pages: number }>`
+    select ceil(pg_relation_size(${table}::regclass) / current_setting('block_size')::float8)::float8 as pages`;
   const end = rows[0]?.pages ?? 0;
   for (let page = 0; page < end; ) {
     const [found, next] = await stride.step(async (size) => {

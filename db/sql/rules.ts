@@ -4,6 +4,7 @@ import { OPEN_STATUSES } from '../../core/delivery/delivery.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** A list for `in`. */
 export const quoted = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
@@ -276,7 +277,7 @@ export const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::floa
 
 /** The time of the database clock, whole milliseconds since 1970. */
 export async function databaseTime(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ now: number }>(`select ${NOW_MS} as now`);
+  const rows = await sql(db).rows<{ now: number }>`select ${raw(NOW_MS)} as now`;
   if (!rows[0]) throw new Error('PostgreSQL did not return the time');
   return rows[0].now;
 }

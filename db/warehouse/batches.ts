@@ -11,6 +11,7 @@ import { jsonParameter } from '../connections/parameters.ts';
 import { forgetEnded } from '../sql/ranges.ts';
 import { LOCKS, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql/rules.ts';
 import type { WarehouseKey } from './flushes.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface WaitingRow {
   deliveryId: string;
@@ -27,24 +28,22 @@ export interface WaitingRow {
   sourceSlug: string | null;
 }
 
-const WAITING = `
-select o.delivery_id as "deliveryId", o.route_id as "routeId",
-       exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id])
-         and ${pauseBlocks('c')}) as "isPaused",
-       o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
-       o.entered_at as "waitsSince", s.slug as "sourceSlug"
-from outbox o
-left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
-left join sources s on s.id = o.source_id
-where o.organization_id = $1 and o.destination_id = $2
-order by o.priority desc, o.delivery_id limit $3`;
-
 export async function waitingDeliveries(
   db: Queryable,
   { organizationId, destinationId }: WarehouseKey,
   limit: number,
 ): Promise<WaitingRow[]> {
-  return (await db.query<WaitingRow>(WAITING, [organizationId, destinationId, limit])).rows;
+  return sql(db).rows<WaitingRow>`
+    select o.delivery_id as "deliveryId", o.route_id as "routeId",
+           exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id])
+             and ${raw(pauseBlocks('c'))}) as "isPaused",
+           o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
+           o.entered_at as "waitsSince", s.slug as "sourceSlug"
+    from outbox o
+    left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
+    left join sources s on s.id = o.source_id
+    where o.organization_id = ${organizationId} and o.destination_id = ${destinationId}
+    order by o.priority desc, o.delivery_id limit ${limit}`;
 }
 
 export async function removeWaiting(
@@ -52,10 +51,9 @@ export async function removeWaiting(
   { organizationId, destinationId }: WarehouseKey,
   deliveryIds: string[],
 ): Promise<void> {
-  await db.query(
-    'delete from outbox where organization_id = $1 and destination_id = $2 and delivery_id = any($3::text[])',
-    [organizationId, destinationId, deliveryIds],
-  );
+  await sql(db).run`
+    delete from outbox where organization_id = ${organizationId} and destination_id = ${destinationId}
+      and delivery_id = any(${deliveryIds}::text[])`;
 }
 
 export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'uploaded' | 'written' | 'failed';
@@ -104,24 +102,19 @@ export async function findBatchUnderWay(
   key: WarehouseKey,
   except = '',
 ): Promise<BatchUnderWay | undefined> {
-  const { rows } = await db.query<BatchUnderWay>(
-    `select ${BATCH_COLUMNS} from warehouse_batches b
-     where organization_id = $1 and destination_id = $2 and status in ${UNDER_WAY} and id <> $3
-     order by frozen_at limit 1`,
-    [key.organizationId, key.destinationId, except],
-  );
-  return rows[0];
+  return sql(db).first<BatchUnderWay>`
+    select ${raw(BATCH_COLUMNS)} from warehouse_batches b
+    where organization_id = ${key.organizationId} and destination_id = ${key.destinationId}
+      and status in ${raw(UNDER_WAY)} and id <> ${except}
+    order by frozen_at limit 1`;
 }
 
 export async function findBatch(
   db: Queryable,
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
-  const { rows } = await db.query<BatchUnderWay>(
-    `select ${BATCH_COLUMNS} from warehouse_batches b where organization_id = $1 and id = $2`,
-    [organizationId, batchId],
-  );
-  return rows[0];
+  return sql(db).first<BatchUnderWay>`
+    select ${raw(BATCH_COLUMNS)} from warehouse_batches b where organization_id = ${organizationId} and id = ${batchId}`;
 }
 
 export interface OpenBatch {
@@ -131,11 +124,9 @@ export interface OpenBatch {
 }
 
 export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map<string, OpenBatch>> {
-  const { rows } = await db.query<OpenBatch & { partition: string }>(
-    `select id, partition, created_at as "openedAt" from warehouse_batches
-     where organization_id = $1 and destination_id = $2 and status = 'open'`,
-    [key.organizationId, key.destinationId],
-  );
+  const rows = await sql(db).rows<OpenBatch & { partition: string }>`
+    select id, partition, created_at as "openedAt" from warehouse_batches
+    where organization_id = ${key.organizationId} and destination_id = ${key.destinationId} and status = 'open'`;
   return new Map(rows.map(({ partition, ...batch }) => [partition, batch]));
 }
 
@@ -144,12 +135,10 @@ export async function beginUpload(
   db: Queryable,
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
-  const { rows } = await db.query<BatchUnderWay>(
-    `update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
-     where organization_id = $1 and id = $2 and status in ${TO_UPLOAD} returning ${BATCH_COLUMNS}`,
-    [organizationId, batchId],
-  );
-  return rows[0];
+  return sql(db).first<BatchUnderWay>`
+    update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
+    where organization_id = ${organizationId} and id = ${batchId} and status in ${raw(TO_UPLOAD)}
+      returning ${raw(BATCH_COLUMNS)}`;
 }
 
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
@@ -169,18 +158,14 @@ export interface WrittenFile {
 export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: WrittenFile): Promise<boolean> {
   const { events, bytes, conversions, sha256, latency, firstReceivedAt, lastReceivedAt } = file;
   return inOrder(pool, batch, 'written', async (db, writtenAt) => {
-    const { rowCount } = await db.query(
-      `update warehouse_batches
-       set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6,
-           latency = $7,
-         first_received_at = $8, last_received_at = $9, uploaded_at = $10, conversions = $11::jsonb
-       where id = $1 and attempts = $2 and status = 'uploading'`,
-      [
-        ...[batch.id, batch.attempts, events, bytes, convertedCount(conversions), sha256, latency],
-        ...[firstReceivedAt, lastReceivedAt, writtenAt, jsonParameter(conversions)],
-      ],
-    );
-    return rowCount === 1;
+    return sql(db).any`
+      update warehouse_batches
+      set status = 'uploaded', error = null, error_summary = null, events = ${events}, bytes = ${bytes},
+        misfits = ${convertedCount(conversions)}, sha256 = ${sha256},
+          latency = ${latency},
+        first_received_at = ${firstReceivedAt}, last_received_at = ${lastReceivedAt}, uploaded_at = ${writtenAt},
+          conversions = ${jsonParameter(conversions)}::jsonb
+      where id = ${batch.id} and attempts = ${batch.attempts} and status = 'uploading'`;
   });
 }
 
@@ -190,11 +175,10 @@ export async function noteUploadFailed(
   { id, attempts }: Upload,
   { error, latency }: { error: DescribedError; latency: number },
 ): Promise<void> {
-  await db.query(
-    `update warehouse_batches set status = 'frozen', error = $3, latency = $4, error_summary = $5
-     where id = $1 and attempts = $2 and status = 'uploading'`,
-    [id, attempts, errorText(error.detail), latency, error.summary],
-  );
+  await sql(db).run`
+    update warehouse_batches set status = 'frozen', error = ${errorText(error.detail)}, latency = ${latency},
+      error_summary = ${error.summary}
+    where id = ${id} and attempts = ${attempts} and status = 'uploading'`;
 }
 
 export async function endBatch(
@@ -223,14 +207,11 @@ export interface StoredDestination {
 }
 
 export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
-  const { rows } = await db.query<StoredDestination>(
-    `select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type,
-      d.config, d.field_mapping as "fieldMapping"
-     from destinations d join organizations o on o.id = d.organization_id
-     where d.organization_id = $1 and d.id = $2`,
-    [key.organizationId, key.destinationId],
-  );
-  return rows[0];
+  return sql(db).first<StoredDestination>`
+    select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type,
+     d.config, d.field_mapping as "fieldMapping"
+    from destinations d join organizations o on o.id = d.organization_id
+    where d.organization_id = ${key.organizationId} and d.id = ${key.destinationId}`;
 }
 
 /** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
@@ -261,7 +242,7 @@ export function inOrder<T>(
   work: (db: Queryable, time: Date) => Promise<T>,
 ): Promise<T> {
   return inTransaction(pool, async (db) => {
-    await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCKS.warehouseOrder, destinationId]);
+    await sql(db).run`select pg_advisory_xact_lock(${LOCKS.warehouseOrder}, hashtext(${destinationId}))`;
     // A statement of its own: it has to see what was committed while it waited for the lock.
     const next = await firstRow<{ time: Date }>(db, NEXT[kind], [organizationId, destinationId]);
     if (!next) throw new Error('PostgreSQL did not return the time');

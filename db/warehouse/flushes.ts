@@ -3,8 +3,9 @@
 import { newId } from '../../core/text/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { firstRow, type Queryable } from '../connections/pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE, queuedDestinations, UNDER_WAY } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 export interface WarehouseKey {
   organizationId: string;
@@ -36,47 +37,45 @@ export const UNSTARTED_FLUSH = `(
       select from waiting w where w.id is not null
         and not exists (select from warehouse_flushes f where f.destination_id = w.id)))`;
 
-// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
-// and comes back when that worker dies before it has started the workflow.
-const CLAIM = `
-with recursive ${WAITING}, begun as (
-  insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
-  select w.id, w.organization_id, now() + make_interval(secs => $2),
-         (select version from destinations d where d.id = w.id)
-  from waiting w
-  where not exists (select from warehouse_flushes f where f.destination_id = w.id)
-  order by w.id
-  on conflict do nothing
-  returning destination_id, organization_id
-), waiting_in_turn as (
-  select destination_id, version, changed from (
-    select f.destination_id, f.due_at, d.version, d.version is distinct from f.seen_version as changed,
-           row_number() over (partition by f.organization_id order by f.due_at) as turn
-    from warehouse_flushes f left join destinations d on d.id = f.destination_id
-    where f.due_at <= now() or d.version is distinct from f.seen_version
-  ) w order by turn, due_at limit $1
-), found as (
-  -- what another worker has claimed meanwhile is not due any more
-  select f.destination_id, w.version, w.changed
-  from waiting_in_turn w join warehouse_flushes f on f.destination_id = w.destination_id
-  where f.due_at <= now() or w.version is distinct from f.seen_version
-  for update of f skip locked
-), due as (
-  update warehouse_flushes f
-  set due_at = now() + make_interval(secs => $2), seen_version = found.version
-  from found where f.destination_id = found.destination_id
-  returning f.destination_id, f.organization_id, found.changed
-)
-select c.destination_id as "destinationId", c.organization_id as "organizationId", c.changed as "hasNews",
-       (select name from destinations d where d.id = c.destination_id) as "destinationName"
-from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
-
 /**
  * Claims destinations whose workflow must be started or signalled: new ones, those whose record has changed, and those
  * that were not checked for a while. Organizations take turns.
  */
 export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
-  return (await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS])).rows;
+  // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back
+  // when that worker dies before it has started the workflow.
+  return sql(db).rows<DueFlush>`
+    with recursive ${raw(WAITING)}, begun as (
+      insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
+      select w.id, w.organization_id, now() + make_interval(secs => ${LEASE_SECONDS}),
+             (select version from destinations d where d.id = w.id)
+      from waiting w
+      where not exists (select from warehouse_flushes f where f.destination_id = w.id)
+      order by w.id
+      on conflict do nothing
+      returning destination_id, organization_id
+    ), waiting_in_turn as (
+      select destination_id, version, changed from (
+        select f.destination_id, f.due_at, d.version, d.version is distinct from f.seen_version as changed,
+               row_number() over (partition by f.organization_id order by f.due_at) as turn
+        from warehouse_flushes f left join destinations d on d.id = f.destination_id
+        where f.due_at <= now() or d.version is distinct from f.seen_version
+      ) w order by turn, due_at limit ${limit}
+    ), found as (
+      -- what another worker has claimed meanwhile is not due any more
+      select f.destination_id, w.version, w.changed
+      from waiting_in_turn w join warehouse_flushes f on f.destination_id = w.destination_id
+      where f.due_at <= now() or w.version is distinct from f.seen_version
+      for update of f skip locked
+    ), due as (
+      update warehouse_flushes f
+      set due_at = now() + make_interval(secs => ${LEASE_SECONDS}), seen_version = found.version
+      from found where f.destination_id = found.destination_id
+      returning f.destination_id, f.organization_id, found.changed
+    )
+    select c.destination_id as "destinationId", c.organization_id as "organizationId", c.changed as "hasNews",
+           (select name from destinations d where d.id = c.destination_id) as "destinationName"
+    from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
 }
 
 // The transaction that wrote a row of the outbox, with the part that `xmin` leaves out: it is the latest of that
@@ -84,59 +83,40 @@ export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlu
 const WRITTEN_BY = `
 (l.latest - (l.latest - o.xmin::text::bigint) % 4294967296)::text::xid8`;
 
-// Each check adds what has been committed since the last one: what the snapshot of that did not see. Ids would not
-// tell, because they are given before the commit. A row that was changed meanwhile counts again, so a look comes early,
-// never late. As few wait as one look goes through (core/warehouse/batching.ts), else a batch would be due.
-const COUNT = `
-with latest as (
-  select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as latest
-), due as (
-  select organization_id, destination_id, counted_in from warehouse_flushes
-  where counted_in is not null and counted_at < now() - interval '0.9 seconds'
-  for update skip locked
-), gain as (
-  select d.destination_id, g.*
-  from due d cross join latest l cross join lateral (
-    select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes
-    from outbox o left join lateral (select payload_size from events where id = o.event_id limit 1) e on true
-    where o.organization_id = d.organization_id and o.destination_id = d.destination_id
-      and not pg_visible_in_snapshot(${WRITTEN_BY}, d.counted_in)
-  ) g
-), counted as (
-  update warehouse_flushes f
-  set gained_events = f.gained_events + g.events, gained_bytes = f.gained_bytes + g.bytes, counted_at = now(),
-      -- a batch that may be full is signalled once
-      counted_in = case when f.gained_events + g.events < f.needed_events and f.gained_bytes + g.bytes < f.needed_bytes
-                        then pg_current_snapshot() end
-  from gain g where f.destination_id = g.destination_id
-  returning f.destination_id, f.organization_id, f.counted_in
-)
-select destination_id as "destinationId", organization_id as "organizationId", true as "hasNews",
-       (select name from destinations d where d.id = c.destination_id) as "destinationName"
-from counted c where counted_in is null`;
-
 /** Adds new deliveries to filling batches. @returns the destinations with a batch that may be full now */
 export async function countGains(db: Queryable): Promise<DueFlush[]> {
-  return (await db.query<DueFlush>(COUNT)).rows;
+  // Each check adds what has been committed since the last one: what the snapshot of that did not see. Ids would not
+  // tell, because they are given before the commit. A row that was changed meanwhile counts again, so a look comes
+  // early, never late. As few wait as one look goes through (core/warehouse/batching.ts), else a batch would be due.
+  return sql(db).rows<DueFlush>`
+    with latest as (
+      select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as latest
+    ), due as (
+      select organization_id, destination_id, counted_in from warehouse_flushes
+      where counted_in is not null and counted_at < now() - interval '0.9 seconds'
+      for update skip locked
+    ), gain as (
+      select d.destination_id, g.*
+      from due d cross join latest l cross join lateral (
+        select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes
+        from outbox o left join lateral (select payload_size from events where id = o.event_id limit 1) e on true
+        where o.organization_id = d.organization_id and o.destination_id = d.destination_id
+          and not pg_visible_in_snapshot(${raw(WRITTEN_BY)}, d.counted_in)
+      ) g
+    ), counted as (
+      update warehouse_flushes f
+      set gained_events = f.gained_events + g.events, gained_bytes = f.gained_bytes + g.bytes, counted_at = now(),
+          -- a batch that may be full is signalled once
+          counted_in = case when f.gained_events + g.events < f.needed_events
+            and f.gained_bytes + g.bytes < f.needed_bytes
+                            then pg_current_snapshot() end
+      from gain g where f.destination_id = g.destination_id
+      returning f.destination_id, f.organization_id, f.counted_in
+    )
+    select destination_id as "destinationId", organization_id as "organizationId", true as "hasNews",
+           (select name from destinations d where d.id = c.destination_id) as "destinationName"
+    from counted c where counted_in is null`;
 }
-
-// Removes open batches whose deliveries no longer wait (cancelled, deleted).
-const FILL = `
-with batch as (
-  select * from json_to_recordset($3::json) as b(id text, partition text, events int, bytes bigint)
-), gone as (
-  delete from warehouse_batches
-  where destination_id = $1 and status = 'open' and partition <> all (select partition from batch)
-), shown as (
-  insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
-  select id, $2, $1, 'open', partition, events, bytes from batch order by partition
-  on conflict (destination_id, partition) where status = 'open' do update set events = excluded.events,
-  bytes = excluded.bytes
-)
-update warehouse_flushes
-set counted_in = $4::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5,
-    needed_bytes = $6
-where destination_id = $1`;
 
 /**
  * Stores the filling batches, and how many deliveries are missing until one may be full.
@@ -148,35 +128,43 @@ export async function noteFilling(
   filling: { batches: FillingBatch[]; snapshot: string; neededEvents: number; neededBytes: number },
 ): Promise<void> {
   const rows = filling.batches.map((batch) => ({ id: newId('bat'), ...batch }));
-  await db.query(FILL, [
-    destinationId,
-    organizationId,
-    jsonParameter(rows),
-    filling.snapshot,
-    filling.neededEvents,
-    filling.neededBytes,
-  ]);
+  // Removes open batches whose deliveries no longer wait (cancelled, deleted).
+  await sql(db).run`
+    with batch as (
+      select * from json_to_recordset(${jsonParameter(rows)}::json) as b(id text, partition text, events int,
+        bytes bigint)
+    ), gone as (
+      delete from warehouse_batches
+      where destination_id = ${destinationId} and status = 'open' and partition <> all (select partition from batch)
+    ), shown as (
+      insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
+      select id, ${organizationId}, ${destinationId}, 'open', partition, events, bytes from batch order by partition
+      on conflict (destination_id, partition) where status = 'open' do update set events = excluded.events,
+      bytes = excluded.bytes
+    )
+    update warehouse_flushes
+    set counted_in = ${filling.snapshot}::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0,
+      needed_events = ${filling.neededEvents},
+        needed_bytes = ${filling.neededBytes}
+    where destination_id = ${destinationId}`;
 }
 
 export async function takeSnapshot(db: Queryable): Promise<string> {
-  return (await firstRow<{ snapshot: string }>(db, 'select pg_current_snapshot()::text as snapshot'))?.snapshot ?? '';
+  const found = await sql(db).first<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`;
+  return found?.snapshot ?? '';
 }
 
 /** Nothing waits: the workflow ends, and the next delivery starts a new one. An unfinished batch keeps it running. */
 export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): Promise<void> {
-  await db.query(
-    `with gone as (delete from warehouse_batches where destination_id = $1 and status = 'open')
-     delete from warehouse_flushes where destination_id = $1 and not exists (
-       select from warehouse_batches where destination_id = $1 and status in ${UNDER_WAY})`,
-    [destinationId],
-  );
+  await sql(db).run`
+    with gone as (delete from warehouse_batches where destination_id = ${destinationId} and status = 'open')
+    delete from warehouse_flushes where destination_id = ${destinationId} and not exists (
+      select from warehouse_batches where destination_id = ${destinationId} and status in ${raw(UNDER_WAY)})`;
 }
 
 /** Records that the workflow knows a version of the destination, and stops the counting until the next check. */
 export async function noteSeen(db: Queryable, { destinationId }: WarehouseKey, version: number | null): Promise<void> {
-  await db.query(
-    `update warehouse_flushes set seen_version = $2, counted_in = null
-     where destination_id = $1 and (seen_version is distinct from $2 or counted_in is not null)`,
-    [destinationId, version],
-  );
+  await sql(db).run`
+    update warehouse_flushes set seen_version = ${version}, counted_in = null
+    where destination_id = ${destinationId} and (seen_version is distinct from ${version} or counted_in is not null)`;
 }

@@ -4,6 +4,7 @@ import { bounds, jsonParameter } from '../connections/parameters.ts';
 import { unqueue } from '../sql/rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm, inOrder } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
+import { sql } from '../connections/statements.ts';
 
 // Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot
 // deadlock. A delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another
@@ -77,30 +78,6 @@ export function freezeBatch(pool: Pool, batch: NewBatch): Promise<BatchUnderWay>
 // Moves half of the deliveries of a batch whose file would be too large to a new batch with its own object
 // (warehouse_batches.half_of).
 
-// One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be
-// locked, and only by its latest upload: an older upload moves nothing. Deliveries that ended meanwhile stay where they
-// are. The new batch is frozen now: it is uploaded after this one, and its key sorts behind.
-const HALVE = `
-with halved as (
-  update warehouse_batches set status = 'frozen', events = $6, bytes = $7
-  where id = $1 and attempts = $2 and status = 'uploading'
-  returning *
-), moved as (
-  update deliveries d set batch_id = $3 from halved
-  where d.id = any($8::text[]) and d.id between $9 and $10 and d.destination_id = halved.destination_id
-    and d.batch_id = $1 and d.status = 'pending'
-  returning d.id
-)
-insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
-  payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
-  bytes, frozen_at, half_of)
-select $3, organization_id, destination_id, 'frozen', partition, $4, file_format, field_mapping, payload_column,
-       compression, key_order,
-       first, last, waiting_since, events_moved, $5, $11, id
-from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as last from moved) as m
-where events_moved > 0
-returning id`;
-
 /** The parts of a split: what stays in the batch, and what the new one gets. Bytes of payloads. */
 export interface Halves {
   left: { events: number; bytes: number };
@@ -115,11 +92,31 @@ export function halveBatch(
 ): Promise<boolean> {
   const { ids, low, high } = bounds(right.deliveryIds);
   return inOrder(pool, batch, 'frozen', async (db, frozenAt) => {
-    const { rowCount } = await db.query(HALVE, [
-      ...[id, attempts, right.id, right.keyAt(frozenAt), right.bytes],
-      ...[left.events, left.bytes],
-      ...[ids, low, high, frozenAt],
-    ]);
-    return rowCount === 1;
+    // One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be
+    // locked, and only by its latest upload: an older upload moves nothing. Deliveries that ended meanwhile stay where
+    // they are. The new batch is frozen now: it is uploaded after this one, and its key sorts behind.
+    return sql(db).any`
+      with halved as (
+        update warehouse_batches set status = 'frozen', events = ${left.events}, bytes = ${left.bytes}
+        where id = ${id} and attempts = ${attempts} and status = 'uploading'
+        returning *
+      ), moved as (
+        update deliveries d set batch_id = ${right.id} from halved
+        where d.id = any(${ids}::text[]) and d.id between ${low} and ${high}
+          and d.destination_id = halved.destination_id
+          and d.batch_id = ${id} and d.status = 'pending'
+        returning d.id
+      )
+      insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format,
+        field_mapping,
+        payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
+        bytes, frozen_at, half_of)
+      select ${right.id}, organization_id, destination_id, 'frozen', partition, ${right.keyAt(frozenAt)}, file_format,
+        field_mapping, payload_column,
+             compression, key_order,
+             first, last, waiting_since, events_moved, ${right.bytes}, ${frozenAt}, id
+      from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as last from moved) as m
+      where events_moved > 0
+      returning id`;
   });
 }

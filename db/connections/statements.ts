@@ -1,0 +1,67 @@
+// Statements with their values in place: sql(db).rows<Row>`select ... where id = ${id}`. Each value becomes a parameter
+// ($1, $2), so that nothing that a caller says is ever a part of a statement; parts are marked as such.
+import { bounds } from './parameters.ts';
+import type { Queryable } from './pool.ts';
+
+/** A part of a statement, with the values in it. */
+export class Part {
+  readonly texts: readonly string[];
+  readonly values: readonly unknown[];
+
+  /** @param texts around the values: one more than these */
+  constructor(texts: readonly string[], values: readonly unknown[] = []) {
+    this.texts = texts;
+    this.values = values;
+  }
+}
+
+export const part = (texts: TemplateStringsArray, ...values: unknown[]): Part => new Part(texts, values);
+
+/** A part that is made of constants only. */
+export const raw = (text: string | number): Part => new Part([String(text)]);
+
+export const allOf = (conditions: readonly Part[]): Part =>
+  new Part(['', ...conditions.slice(1).map(() => ' and '), ''], conditions);
+
+/** Condition of rows with these ids; by the bounds PostgreSQL opens only the partitions of their days. */
+export function among(column: string, ids: string[]): Part {
+  const { low, high } = bounds(ids);
+  return part`${raw(column)} = any(${ids}::text[]) and ${raw(column)} between ${low} and ${high}`;
+}
+
+export function toStatement({ texts, values }: Part, parameters: unknown[] = []): { text: string; values: unknown[] } {
+  const placed = values.map((value) =>
+    value instanceof Part ? toStatement(value, parameters).text : `$${parameters.push(value)}`,
+  );
+  return { text: texts.map((text, index) => text + (placed[index] ?? '')).join(''), values: parameters };
+}
+
+/** Runs statements on a pool, or on one connection inside a transaction. */
+export function sql(db: Queryable) {
+  const run = <Row extends object>(texts: TemplateStringsArray, values: unknown[]) => {
+    const statement = toStatement(new Part(texts, values));
+    return db.query<Row>(statement.text, statement.values);
+  };
+  return {
+    async rows<Row extends object>(texts: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {
+      return (await run<Row>(texts, values)).rows;
+    },
+    async first<Row extends object>(texts: TemplateStringsArray, ...values: unknown[]): Promise<Row | undefined> {
+      return (await run<Row>(texts, values)).rows[0];
+    },
+    async find<Row extends object>(texts: TemplateStringsArray, ...values: unknown[]): Promise<Row | null> {
+      return (await run<Row>(texts, values)).rows[0] ?? null;
+    },
+    async ids(texts: TemplateStringsArray, ...values: unknown[]): Promise<string[]> {
+      return (await run<{ id: string }>(texts, values)).rows.map(({ id }) => id);
+    },
+    /** @returns how many rows it has written, or found */
+    async run(texts: TemplateStringsArray, ...values: unknown[]): Promise<number> {
+      return (await run(texts, values)).rowCount ?? 0;
+    },
+    /** @returns whether it has written, or found, a row */
+    async any(texts: TemplateStringsArray, ...values: unknown[]): Promise<boolean> {
+      return (await run(texts, values)).rowCount !== 0;
+    },
+  };
+}
