@@ -183,9 +183,9 @@ export async function oldestHeld(
 ): Promise<HeldDelivery[]> {
   return sql(db).rows<HeldDelivery>`
     select ${raw(HELD)} from held_deliveries
-    where route_id = ${routeId} and delivery_id > ${after} and (${destinationIds}::text[] is null
-      or destination_id = any(${destinationIds}))
-      order by delivery_id limit ${limit}`;
+    where route_id = ${routeId} and delivery_id > ${after}
+      and (${destinationIds}::text[] is null or destination_id = any(${destinationIds}))
+    order by delivery_id limit ${limit}`;
 }
 
 /** Deliveries for which the state of the circuit does not count, in order of receipt. */
@@ -215,6 +215,10 @@ export async function endHold(
   routeId: string,
   released: (HeldDelivery & { queue: boolean })[],
 ): Promise<void> {
+  const columns = {
+    ...{ route_id: 'f.route_id', failover_of: 'f.failover_of', order_hash: 'f.order_hash' },
+    resume: "case when f.attempt_count > 0 then 'lost' end",
+  };
   const rows = released.map(({ deliveryId, version, queue }) => ({ delivery_id: deliveryId, version, queue }));
   // One that was held again since it was read (its version is another) stays.
   await sql(db).run`
@@ -231,7 +235,7 @@ export async function endHold(
       where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
       returning d.id, d.route_id, d.failover_of, d.attempt_count, d.order_hash
     ), queued as (
-      ${raw(toOutbox('g', { route_id: 'f.route_id', failover_of: 'f.failover_of', order_hash: 'f.order_hash', resume: "case when f.attempt_count > 0 then 'lost' end" }))}
+      ${raw(toOutbox('g', columns))}
       from gone g join freed f on f.id = g.delivery_id
       on conflict do nothing
     )
@@ -254,15 +258,15 @@ export async function releaseState(db: Queryable, routeId: string, usual: number
       select coalesce((select release_per_second from circuits where route_id = ${routeId}),
         ${usual}::int) as per_second
     )
-    select exists (select from circuits c where route_id = ${routeId} and (state <> 'closed'
-      or ${raw(pauseBlocks('c'))})) as stopped,
+    select exists (select from circuits c
+             where route_id = ${routeId} and (state <> 'closed' or ${raw(pauseBlocks('c'))})) as stopped,
            (select per_second from rate) as "perSecond",
            (select count(*) from (
               select from destinations t
               cross join lateral (
                 select from outbox o
-                where o.organization_id = t.organization_id and o.destination_id = t.id and (o.route_id = ${routeId}
-                  or t.id = ${routeId})
+                where o.organization_id = t.organization_id and o.destination_id = t.id
+                  and (o.route_id = ${routeId} or t.id = ${routeId})
                   and o.delivery_id < (select min(delivery_id) from held_deliveries where route_id = ${routeId})
                   and o.resume is distinct from 'waiting'
               ) released

@@ -56,10 +56,9 @@ export async function resume(
   await sql(db).run`
     update circuits c
     set paused_since = null, paused_until = null, pause_reason = null, release_per_second = ${perSecond},
-      version = version + 1,
-        wake_at = now()
-    where organization_id = ${organizationId} and route_id = ${id} and (${raw(pauseBlocks('c'))}
-      or ${perSecond}::int is not null)
+        version = version + 1, wake_at = now()
+    where organization_id = ${organizationId} and route_id = ${id}
+      and (${raw(pauseBlocks('c'))} or ${perSecond}::int is not null)
     returning ${raw(WAKE_CIRCUITS)}`;
 }
 

@@ -1,8 +1,7 @@
 // What the workflow of a circuit asks: when it is to be woken (circuits.wake_at), and which delivery is the next probe.
 import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn, pauseBlocks, OPEN } from '../sql/rules.ts';
-import { bounds } from '../connections/parameters.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { among, raw, sql } from '../connections/statements.ts';
 
 export interface DueCircuit {
   /** Or the id of a destination that is or was paused. */
@@ -80,9 +79,8 @@ export async function nextProbe(db: Queryable, routeId: string): Promise<string 
 }
 
 export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
-  const { ids, low, high } = bounds(deliveryIds);
   const found = await sql(db).first<{ id: string }>`
-    select id from deliveries where id = any(${ids}::text[]) and id between ${low} and ${high}
+    select id from deliveries where ${among('id', deliveryIds)}
       and status in ${raw(OPEN)} order by id
     limit 1`;
   return found?.id;

@@ -1,10 +1,11 @@
 // Statements with their values in place: sql(db).rows<Row>`select ... where id = ${id}`. Each value becomes a parameter
-// ($1, $2), so that nothing that a caller says is ever a part of a statement; parts are marked as such.
+// ($1, $2): only what is marked as a fragment is a part of the statement, so nothing that a caller says is. Statements
+// with a name, which a connection prepares once, and those of the hot path number their parameters themselves.
 import { bounds } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 
 /** A part of a statement, with the values in it. */
-export class Part {
+export class Fragment {
   readonly texts: readonly string[];
   readonly values: readonly unknown[];
 
@@ -15,23 +16,28 @@ export class Part {
   }
 }
 
-export const part = (texts: TemplateStringsArray, ...values: unknown[]): Part => new Part(texts, values);
+export const fragment = (texts: TemplateStringsArray, ...values: unknown[]): Fragment => new Fragment(texts, values);
 
-/** A part that is made of constants only. */
-export const raw = (text: string | number): Part => new Part([String(text)]);
+/** A part that is made of constants only: never of what a caller says. */
+export const raw = (text: string | number): Fragment => new Fragment([String(text)]);
 
-export const allOf = (conditions: readonly Part[]): Part =>
-  new Part(['', ...conditions.slice(1).map(() => ' and '), ''], conditions);
+export const joined = (fragments: readonly Fragment[], between: string): Fragment =>
+  new Fragment(['', ...fragments.slice(1).map(() => between), ''], fragments);
+
+export const allOf = (conditions: readonly Fragment[]): Fragment => joined(conditions, ' and ');
 
 /** Condition of rows with these ids; by the bounds PostgreSQL opens only the partitions of their days. */
-export function among(column: string, ids: string[]): Part {
+export function among(column: string, ids: string[]): Fragment {
   const { low, high } = bounds(ids);
-  return part`${raw(column)} = any(${ids}::text[]) and ${raw(column)} between ${low} and ${high}`;
+  return fragment`${raw(column)} = any(${ids}::text[]) and ${raw(column)} between ${low} and ${high}`;
 }
 
-export function toStatement({ texts, values }: Part, parameters: unknown[] = []): { text: string; values: unknown[] } {
+export function toStatement(
+  { texts, values }: Fragment,
+  parameters: unknown[] = [],
+): { text: string; values: unknown[] } {
   const placed = values.map((value) =>
-    value instanceof Part ? toStatement(value, parameters).text : `$${parameters.push(value)}`,
+    value instanceof Fragment ? toStatement(value, parameters).text : `$${parameters.push(value)}`,
   );
   return { text: texts.map((text, index) => text + (placed[index] ?? '')).join(''), values: parameters };
 }
@@ -39,7 +45,7 @@ export function toStatement({ texts, values }: Part, parameters: unknown[] = [])
 /** Runs statements on a pool, or on one connection inside a transaction. */
 export function sql(db: Queryable) {
   const run = <Row extends object>(texts: TemplateStringsArray, values: unknown[]) => {
-    const statement = toStatement(new Part(texts, values));
+    const statement = toStatement(new Fragment(texts, values));
     return db.query<Row>(statement.text, statement.values);
   };
   return {

@@ -7,7 +7,7 @@ import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
 import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
 import { cancelDeliveries, DESTINATION_DELETED, endOpen } from './delivery-commands.ts';
 import { dropWaiting } from './ordering.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { among, raw, sql } from '../connections/statements.ts';
 
 const CANCELLED_AT_ONCE = 1000;
 const REMOVED_AT_ONCE = 5000;
@@ -65,9 +65,8 @@ async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<strin
 }
 
 export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
-  const { low, high } = bounds(eventIds);
-  await sql(db).run`
-    delete from event_payloads where event_id = any(${eventIds}::text[]) and event_id between ${low} and ${high}`;
+  const { low } = bounds(eventIds);
+  await sql(db).run`delete from event_payloads where ${among('event_id', eventIds)}`;
   // In steps, because a single event may have any number of deliveries.
   for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
     const rows = await sql(db).rows<{ id: string }>`
@@ -97,9 +96,7 @@ export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Pr
 }
 
 async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
-  const { ids, low, high } = bounds(deliveryIds);
-  await sql(db).run`
-    delete from attempts where delivery_id = any(${ids}::text[]) and delivery_id between ${low} and ${high}`;
+  await sql(db).run`delete from attempts where ${among('delivery_id', deliveryIds)}`;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { KEYS_LOCKED, lockKeys, OPEN, WAKE_RELAYS } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 /** When a key stops being blocked, for `db/operations/due.ts`. */
 export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
@@ -95,44 +95,41 @@ export interface KeysOf {
   destinationId: string;
 }
 
-// From key to key, whatever the number of deliveries that wait in each.
-const WAITING_KEYS = `
-with recursive hop(key_hash) as (
-  (select key_hash from ordered_deliveries where destination_id = $2 and key_hash > $3 order by key_hash limit 1)
-  union all
-  select n.key_hash from hop cross join lateral (
-    select key_hash from ordered_deliveries where destination_id = $2 and key_hash > hop.key_hash order by key_hash
-    limit 1
-  ) n
-)
-select k.* from hop join order_keys k on k.destination_id = $2 and k.key_hash = hop.key_hash
-where k.organization_id = $1 and k.hold_until is null`;
-
-const KEYS = {
-  all: 'select * from order_keys k where k.organization_id = $1 and k.destination_id = $2 and k.key_hash > $3',
-  blocked: `select * from order_keys k
-    where k.organization_id = $1 and k.destination_id = $2 and k.key_hash > $3 and k.hold_until is not null`,
-  waiting: WAITING_KEYS,
+const keysOf = ({ organizationId, destinationId }: KeysOf, after: Buffer) => {
+  const all = fragment`select * from order_keys k where k.organization_id = ${organizationId}
+    and k.destination_id = ${destinationId} and k.key_hash > ${after}`;
+  return {
+    all,
+    blocked: fragment`${all} and k.hold_until is not null`,
+    // From key to key, whatever the number of deliveries that wait in each.
+    waiting: fragment`
+      with recursive hop(key_hash) as (
+        (select key_hash from ordered_deliveries where destination_id = ${destinationId} and key_hash > ${after}
+          order by key_hash limit 1)
+        union all
+        select n.key_hash from hop cross join lateral (
+          select key_hash from ordered_deliveries where destination_id = ${destinationId} and key_hash > hop.key_hash
+          order by key_hash limit 1
+        ) n
+      )
+      select k.* from hop join order_keys k on k.destination_id = ${destinationId} and k.key_hash = hop.key_hash
+      where k.organization_id = ${organizationId} and k.hold_until is null`,
+  };
 };
 
 /** A part of the ordering keys of a destination, in the order of their ids. @throws PageTooDeepError */
 export async function listOrderKeys(
   db: Queryable,
-  { organizationId, destinationId }: KeysOf,
+  of: KeysOf,
   filter: (typeof ORDER_KEY_FILTERS)[number] | undefined,
   part: Part,
 ) {
+  const matching = (after: string) => keysOf(of, Buffer.from(after, 'hex'))[filter ?? 'all'];
   const { items: keys, ...found } = await readPart<OrderKeyRow>(part, {
-    total: () =>
-      countMatching(db, `from (${KEYS[filter ?? 'all']}) k`, [organizationId, destinationId, Buffer.alloc(0)]),
-    async items(after, limit, offset) {
-      const values = [organizationId, destinationId, Buffer.from(after ?? '', 'hex'), limit, offset];
-      const { rows } = await db.query<OrderKeyRow>(
-        `${COLUMNS} from (${KEYS[filter ?? 'all']} order by key_hash limit $4 offset $5) k order by k.key_hash`,
-        values,
-      );
-      return rows;
-    },
+    total: () => countMatching(db, fragment`from (${matching('')}) k`),
+    items: (after, limit, offset) => sql(db).rows<OrderKeyRow>`
+      ${raw(COLUMNS)} from (${matching(after ?? '')} order by key_hash limit ${limit} offset ${offset}) k
+      order by k.key_hash`,
     cursorOf: ({ id }) => id,
   });
   return { keys, ...found };

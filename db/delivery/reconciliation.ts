@@ -17,7 +17,7 @@ import {
 } from '../sql/rules.ts';
 import { bounds, jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { among, raw, sql } from '../connections/statements.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;
@@ -43,11 +43,7 @@ export interface Overdue {
 export async function overdueDeliveries(db: Queryable, after: string, most: number): Promise<Overdue> {
   const now = await databaseTime(db);
   // Only a workflow continues these (delivery-commands.ts). Rows of deliveries that have ended are removed on the way.
-  const {
-    last = null,
-    read = 0,
-    overdue = [],
-  } = (await sql(db).first<{ last: string | null; read: number; overdue: OverdueDelivery[] }>`
+  const found = await sql(db).first<{ last: string | null; read: number; overdue: OverdueDelivery[] }>`
     with page as materialized (
       select w.delivery_id, d.* from (
         select delivery_id from retrying_deliveries where delivery_id > ${after} order by delivery_id limit ${most}
@@ -71,7 +67,8 @@ export async function overdueDeliveries(db: Queryable, after: string, most: numb
       and not exists (select from outbox o where ${raw(outboxRow('d'))})
       and not exists (select from held_deliveries h where ${raw(heldRow('d'))})
       and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${raw(UNDER_WAY)})
-      and exists (select from sources s where s.id = d.source_id)`) ?? {};
+      and exists (select from sources s where s.id = d.source_id)`;
+  const { last = null, read = 0, overdue = [] } = found ?? {};
   return { overdue, next: read < most ? null : last };
 }
 
@@ -80,10 +77,15 @@ export interface Requeue {
   resume: 'lost' | 'ended';
 }
 
+const REQUEUED = {
+  ...{ delivery_id: 'd.id', failover_of: 'd.failover_of' },
+  ...{ order_hash: 'd.order_hash', resume: 'd.resume' },
+};
+
 /** Puts open deliveries back into the outbox. @returns the ids of those that are open */
 export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): Promise<Set<string>> {
   if (deliveries.length === 0) return new Set();
-  const { ids, low, high } = bounds(deliveries.map(({ deliveryId }) => deliveryId));
+  const ids = deliveries.map(({ deliveryId }) => deliveryId);
   const input = deliveries.map(({ deliveryId, resume }) => ({
     delivery_id: deliveryId,
     resume,
@@ -98,13 +100,13 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
     ), open as (
       update deliveries d set status = ${raw(WAITING_STATUS)}, batch_id = null
       from input i
-      where d.id || '' = i.delivery_id and d.id = any(${ids}::text[]) and d.id between ${low} and ${high}
+      where d.id || '' = i.delivery_id and ${among('d.id', ids)}
         and d.status in ${raw(OPEN)}
       returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority,
         d.failover_of,
         d.order_hash, i.resume, i.shard
     ), queued as (
-      ${raw(toOutbox('d', { delivery_id: 'd.id', failover_of: 'd.failover_of', order_hash: 'd.order_hash', resume: 'd.resume' }))}
+      ${raw(toOutbox('d', REQUEUED))}
       from open d
       order by organization_id, destination_id, priority desc, id
       on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = excluded.resume
@@ -116,11 +118,10 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
 /** Where deliveries continue; one that is not open is missing. */
 export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumedDelivery>> {
   if (deliveryIds.length === 0) return new Map();
-  const { ids, low, high } = bounds(deliveryIds);
   const rows = await sql(db).rows<ResumedDelivery & { id: string }>`
     select id, attempt_count as attempts, status_code as "statusCode", error_summary as error,
            greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as "waitMs"
-    from deliveries where id = any(${ids}::text[]) and id between ${low} and ${high} and status in ${raw(OPEN)}`;
+    from deliveries where ${among('id', deliveryIds)} and status in ${raw(OPEN)}`;
   return new Map(rows.map(({ id, ...point }) => [id, { ...point, waitMs: point.waitMs ?? 0 }]));
 }
 
@@ -130,8 +131,7 @@ export async function makeDue(
 ): Promise<void> {
   await sql(db).run`
     update deliveries set next_attempt_at = now() where id = ${deliveryId} and organization_id = ${organizationId}
-      and status = 'retrying'
-    and next_attempt_at > now()`;
+      and status = 'retrying' and next_attempt_at > now()`;
 }
 
 export async function isOpen(db: Queryable, deliveryId: string): Promise<boolean> {
@@ -157,8 +157,8 @@ export async function noticesFor(
   // `counted` is taken from a failed delivery when it is replayed, so only those need the search for their replay.
   return sql(db).rows<Notice>`
     select w.id as "deliveryId", r.id as "replayedAs",
-           case when d.id is null
-             or s.id is null then 'gone' when r.id is not null then 'replayed' else 'ended' end as says
+           case when d.id is null or s.id is null then 'gone' when r.id is not null then 'replayed'
+             else 'ended' end as says
     from unnest(${ids}::text[], ${shown}::text[]) as w(id, shows)
     left join lateral (select * from deliveries where id = w.id and id between ${low} and ${high} limit 1) d on true
     left join sources s on s.id = d.source_id
@@ -184,8 +184,8 @@ export async function countRepairs(db: Queryable, repairs: Record<string, number
   if (kinds.length === 0) return;
   await sql(db).run`
     insert into upkeep as u (kind, part, total, last_at)
-    select 'repair', part, total, now() from unnest(${kinds}::text[],
-      ${kinds.map((kind) => repairs[kind])}::bigint[]) as repaired(part, total)
+    select 'repair', part, total, now()
+    from unnest(${kinds}::text[], ${kinds.map((kind) => repairs[kind])}::bigint[]) as repaired(part, total)
     on conflict (kind, part) do update set total = u.total + excluded.total, last_at = excluded.last_at`;
 }
 

@@ -1,23 +1,16 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
 import { idTime, isId } from '../../core/text/ids.ts';
 import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
-import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER, replaysIn } from '../sql/rules.ts';
+import { deliveriesFrom, firstDeliveryOf, OPEN, READ_IN_ORDER, replaysOf } from '../sql/rules.ts';
 import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { type AttemptResult, readExchange } from '../hot-path/record-results.ts';
 import { bounds } from '../connections/parameters.ts';
-import { firstRow, idsOf, inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { allOf, among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 import { NEXT_ROWS_MS } from './events.ts';
 import { findPart } from './search.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
-import {
-  Parameters,
-  type Range,
-  rangeOfSelection,
-  rowMatches,
-  type Selection,
-  undeliveredStatuses,
-} from './selection.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { type Range, rangeOfSelection, rowMatches, type Selection, undeliveredStatuses } from './selection.ts';
 
 type OfDelivery = 'eventId' | 'sourceId' | 'routeId' | 'destinationId' | 'status' | 'attemptCount' | 'statusCode';
 
@@ -64,8 +57,7 @@ case when d.order_number is not null and d.status in ${OPEN} then (
 
 const FROM = `
 from deliveries d join sources s on s.id = d.source_id left join destinations t on t.id = d.destination_id
-left join routes w on w.id = d.route_id
-where d.organization_id = $1`;
+left join routes w on w.id = d.route_id`;
 
 /**
  * A part of an organization's deliveries, newest first.
@@ -82,11 +74,9 @@ export async function listDeliveries(
     const { ids, ...found } = await (eventId === undefined
       ? findPart(db, deliverySelection(organizationId, filter), part, NEXT_ROWS_MS)
       : findPartOfEvent(db, organizationId, { ...filter, eventId }, part));
-    const { low, high } = bounds(ids);
-    const { rows } = await db.query<StoredDelivery>(
-      `select ${COLUMNS} ${FROM} and d.id = any($2::text[]) and d.id between $3 and $4 order by d.id desc`,
-      [organizationId, ids, low, high],
-    );
+    const rows = await sql(db).rows<StoredDelivery>`
+      select ${raw(COLUMNS + FROM)} where d.organization_id = ${organizationId} and ${among('d.id', ids)}
+      order by d.id desc`;
     return { deliveries: await withReplays(db, rows), ...found };
   });
 }
@@ -96,13 +86,11 @@ async function withReplays(db: Queryable, deliveries: readonly StoredDelivery[])
   const replaced = deliveries.flatMap(({ id, counted }) => (counted ? [] : [id]));
   const replays = new Map<string, DeliveryRecord['replayedBy']>();
   if (replaced.length > 0) {
-    const { low, high } = bounds(replaced);
-    const { rows } = await db.query<{ of: string; id: string; status: string }>(
-      `select d.id as of, x.id, x.status from deliveries d cross join lateral (
-         select x.id, x.status ${replaysIn('d', '$2')} order by x.id desc limit 1) x
-       where d.id = any($1::text[]) and d.id between $2 and $3`,
-      [replaced, low, high],
-    );
+    const { low } = bounds(replaced);
+    const rows = await sql(db).rows<{ of: string; id: string; status: string }>`
+      select d.id as of, x.id, x.status from deliveries d cross join lateral (
+        select x.id, x.status ${replaysOf('d', low)} order by x.id desc limit 1) x
+      where ${among('d.id', replaced)}`;
     for (const { of, ...replay } of rows) replays.set(of, { ...replay, createdAt: new Date(idTime(replay.id)) });
   }
   return deliveries.map(({ counted, ...delivery }) => ({ ...delivery, replayedBy: replays.get(delivery.id) ?? null }));
@@ -122,41 +110,27 @@ async function findPartOfEvent(
   await sql(db).run`select ${raw(READ_IN_ORDER)}`;
   const selection = deliverySelection(organizationId, filter);
   const { items: ids, ...found } = await readPart<string>(part, {
-    total() {
-      const query = new Parameters();
-      const matching = ofEvent(query, eventId, selection);
-      return countMatching(db, matching, query.values);
-    },
-    async items(after, limit, offset) {
-      const { text, values } = newestOfEvent(
-        eventId,
-        { ...selection, ...(after !== null && { before: after }) },
-        limit,
-        offset,
-      );
-      return idsOf(db, text, values);
-    },
+    total: () => countMatching(db, ofEvent(eventId, selection)),
+    items: (after, limit, offset) =>
+      sql(db).ids`${newestOfEvent(eventId, { ...selection, ...(after !== null && { before: after }) }, limit, offset)}`,
     cursorOf: (id) => id,
   });
   return { ids, ...found };
 }
 
-export function newestOfEvent(eventId: string, selection: Selection, limit: number, offset: number) {
-  const query = new Parameters();
-  const text = `select r.id ${ofEvent(query, eventId, selection)} order by r.id desc
-    limit ${query.add(limit)} offset ${query.add(offset)}`;
-  return { text, values: query.values };
-}
+export const newestOfEvent = (eventId: string, selection: Selection, limit: number, offset: number): Fragment =>
+  fragment`select r.id ${ofEvent(eventId, selection)} order by r.id desc limit ${limit} offset ${offset}`;
 
-const ofEvent = (query: Parameters, eventId: string, selection: Selection): string =>
-  `from deliveries r
-   where r.event_id = ${query.add(eventId)} and r.id >= ${query.add(firstDeliveryOf(eventId))}
-     and ${rowMatches(query, selection, rangeOfSelection(selection))}
-     and (select true from sources s where s.id = r.source_id)`;
+const ofEvent = (eventId: string, selection: Selection): Fragment =>
+  fragment`from deliveries r
+    where r.event_id = ${eventId} and r.id >= ${firstDeliveryOf(eventId)}
+      and ${rowMatches(selection, rangeOfSelection(selection))}
+      and (select true from sources s where s.id = r.source_id)`;
 
 export async function findDelivery(db: Queryable, organizationId: string, id: string): Promise<DeliveryRecord | null> {
-  const row = await firstRow<StoredDelivery>(db, `select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id]);
-  return row ? ((await withReplays(db, [row]))[0] ?? null) : null;
+  const rows = await sql(db).rows<StoredDelivery>`
+    select ${raw(COLUMNS + FROM)} where d.organization_id = ${organizationId} and d.id = ${id}`;
+  return (await withReplays(db, rows))[0] ?? null;
 }
 
 /** How many deliveries an answer about one event shows. */
@@ -223,11 +197,9 @@ export async function attemptsOf(db: Queryable, deliveryId: string): Promise<Att
 
 /** Those of deliveries, without what was sent and answered: that is most of an attempt, and stays unread. */
 async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Map<string, ShortAttempt[]>> {
-  const { low, high } = bounds(deliveryIds);
   const rows = await sql(db).rows<ShortAttempt & { deliveryId: string }>`
     select delivery_id as "deliveryId", ${raw(SHORT_ATTEMPT)}
-    from attempts where delivery_id = any(${deliveryIds}::text[]) and delivery_id between ${low} and ${high}
-    order by delivery_id, attempt_number`;
+    from attempts where ${among('delivery_id', deliveryIds)} order by delivery_id, attempt_number`;
   const attempts = new Map<string, ShortAttempt[]>(deliveryIds.map((id) => [id, []]));
   for (const { deliveryId, ...attempt } of rows) attempts.get(deliveryId)?.push(attempt);
   return attempts;
@@ -264,9 +236,9 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
   const { from, to, sourceId, routeId, destinationId, status, errorPattern, isReplay, replayed } = filter;
   const statuses =
     errorPattern === undefined ? status : WITH_ERROR.filter((each) => status === undefined || status.includes(each));
-  const conditions: ((query: Parameters, range: Range) => string)[] = conditionsOf(filter);
-  if (isReplay !== undefined) conditions.push(() => `r.replay_of is ${isReplay ? 'not null' : 'null'}`);
-  if (replayed !== undefined) conditions.push((query, range) => isReplayed(query, organizationId, range, replayed));
+  const conditions: ((range: Range) => Fragment)[] = conditionsOf(filter).map((condition) => () => condition);
+  if (isReplay !== undefined) conditions.push(() => raw(`r.replay_of is ${isReplay ? 'not null' : 'null'}`));
+  if (replayed !== undefined) conditions.push((range) => isReplayed(organizationId, range, replayed));
   return {
     kind: 'delivery',
     organizationId,
@@ -274,7 +246,7 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
     to,
     where: { source_id: sourceId, route_id: routeId, destination_id: destinationId, status: statuses },
     ...(conditions.length > 0 && {
-      also: (query: Parameters, range: Range) => conditions.map((condition) => condition(query, range)).join(' and '),
+      also: (range: Range) => allOf(conditions.map((condition) => condition(range))),
     }),
   };
 }
@@ -285,16 +257,16 @@ const UNCOUNTED = ['failed_over', 'skipped'];
 // What is replayed stops counting. Only where that may have been for another reason, or its replay was skipped after
 // all, the replays are looked up: for each row, in the partitions of all later days. The subquery has a limit, with
 // which PostgreSQL does not join it.
-function isReplayed(query: Parameters, organizationId: string, range: Range, replayed: boolean): string {
-  const from = query.add(deliveriesFrom(range.from));
-  const replay = `(select true ${replaysIn('r', from)} limit 1)`;
-  const skipped = `select k.event_id from deliveries k
-    where k.organization_id = ${query.add(organizationId)} and k.undelivered_status = 'skipped' and k.id >= ${from}
+function isReplayed(organizationId: string, range: Range, replayed: boolean): Fragment {
+  const from = deliveriesFrom(range.from);
+  const replay = fragment`(select true ${replaysOf('r', from)} limit 1)`;
+  const skipped = fragment`select k.event_id from deliveries k
+    where k.organization_id = ${organizationId} and k.undelivered_status = 'skipped' and k.id >= ${from}
       and k.replay_of is not null`;
-  const isUnsure = `(r.status = any(${query.add(UNCOUNTED)}::text[]) or r.event_id in (${skipped}))`;
+  const isUnsure = fragment`(r.status = any(${UNCOUNTED}::text[]) or r.event_id in (${skipped}))`;
   return replayed
-    ? `not r.counted and (not ${isUnsure} or ${replay})`
-    : `(r.counted or (${isUnsure} and ${replay} is null))`;
+    ? fragment`not r.counted and (not ${isUnsure} or ${replay})`
+    : fragment`(r.counted or (${isUnsure} and ${replay} is null))`;
 }
 
 /** Whether it reads many rows that do not match. */
@@ -307,15 +279,15 @@ export function isDeliverySearch(filter: DeliveryFilter): boolean {
 }
 
 function conditionsOf({ statusCode, codeClass, errorPattern, lane }: DeliveryFilter) {
-  const conditions: ((query: Parameters) => string)[] = [];
-  if (statusCode !== undefined) conditions.push((query) => `r.status_code = ${query.add(statusCode)}`);
-  if (codeClass === 'none') conditions.push(() => 'r.status_code is null and r.attempt_count > 0');
+  const conditions: Fragment[] = [];
+  if (statusCode !== undefined) conditions.push(fragment`r.status_code = ${statusCode}`);
+  if (codeClass === 'none') conditions.push(raw('r.status_code is null and r.attempt_count > 0'));
   else if (codeClass !== undefined) {
     const first = Number(codeClass.charAt(0)) * 100;
-    conditions.push((query) => `r.status_code between ${query.add(first)} and ${query.add(first + 99)}`);
+    conditions.push(fragment`r.status_code between ${first} and ${first + 99}`);
   }
-  if (errorPattern !== undefined) conditions.push((query) => `r.error ilike ${query.add(errorPattern)}`);
-  if (lane !== undefined) conditions.push((query) => `r.lane = ${query.add(lane)}`);
+  if (errorPattern !== undefined) conditions.push(fragment`r.error ilike ${errorPattern}`);
+  if (lane !== undefined) conditions.push(fragment`r.lane = ${lane}`);
   return conditions;
 }
 

@@ -3,13 +3,12 @@
 // those days.
 import type { TypedBody } from '../../core/forms/forms.ts';
 import { idTime } from '../../core/text/ids.ts';
-import { bounds } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import type { NewEvent } from '../hot-path/store-events.ts';
 import { findPart } from './search.ts';
 import type { Part } from '../sql/list-parts.ts';
 import { madeIn, type Selection } from './selection.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { among, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 
 type OfEvent = 'id' | 'sourceId' | 'method' | 'path' | 'query' | 'headers' | 'clientAddress' | 'payloadHash';
 
@@ -63,9 +62,9 @@ export interface EventListFilter extends Omit<EventFilter, 'status'> {
 }
 
 // `case` keeps bytes that are not text from payload_matches, in any order that the planner chooses.
-/** The condition on a payload `p`. @param pattern an expression: a LIKE pattern; letter case is ignored */
-const payloadMatches = (pattern: string): string =>
-  `case when p.is_text then payload_matches(p.body, ${pattern}) else false end`;
+/** The condition on a payload `p`. @param pattern a LIKE pattern; letter case is ignored */
+const payloadMatches = (pattern: string): Fragment =>
+  fragment`case when p.is_text then payload_matches(p.body, ${pattern}) else false end`;
 
 export const isEventSearch = ({ payloadPattern, routeId, destinationId }: EventListFilter): boolean =>
   [payloadPattern, routeId, destinationId].some((value) => value !== undefined);
@@ -96,19 +95,17 @@ export function eventSelection(
     where: { source_id: sourceId, status, routed },
     ...(isDelivered && { delivered: { route_id: routeId, destination_id: destinationId } }),
     ...(payloadPattern !== undefined && {
-      also: (query, range) => `exists (
-        select from event_payloads p where p.event_id = r.id and ${madeIn(query, 'p.event_id', 'evt', range)}
-          and ${payloadMatches(query.add(payloadPattern))})`,
+      also: (range) => fragment`exists (
+        select from event_payloads p where p.event_id = r.id and ${madeIn('p.event_id', 'evt', range)}
+          and ${payloadMatches(payloadPattern)})`,
     }),
   };
 }
 
-async function eventsById(db: Queryable, organizationId: string, ids: string[]): Promise<EventRecord[]> {
-  const { low, high } = bounds(ids);
+function eventsById(db: Queryable, organizationId: string, ids: string[]): Promise<EventRecord[]> {
   return sql(db).rows<EventRecord>`
     select ${raw(COLUMNS)} from events e join sources s on s.id = e.source_id
-    where e.organization_id = ${organizationId} and e.id = any(${ids}::text[]) and e.id between ${low} and ${high}
-      order by e.id desc`;
+    where e.organization_id = ${organizationId} and ${among('e.id', ids)} order by e.id desc`;
 }
 
 export async function findEvent(db: Queryable, organizationId: string, id: string): Promise<EventRecord | null> {

@@ -9,7 +9,7 @@ import {
 } from '../../core/ingest/refusal.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 export type RefusalRecord = Omit<RefusedWebhook, keyof RefusalOwner>;
 
@@ -18,11 +18,6 @@ export interface RefusalQuery {
   /** Whether `payloadStart` is wanted; it is null otherwise. */
   withPayload: boolean;
 }
-
-const LAST = `
-from (select * from refused_webhooks where organization_id = $1 and source_id = $2 order by id desc
-  limit ${KEPT_REFUSALS}) w
-where ($3::text is null or cause = $3)`;
 
 export interface CountQuery {
   step: 'hour' | 'day';
@@ -53,16 +48,17 @@ async function listLast(
   { cause, withPayload }: RefusalQuery,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Pick<Refusals, 'refusals' | 'total'>> {
-  const values = [organizationId, sourceId, cause ?? null];
-  const { rows: counted } = await db.query<{ total: number }>(`select count(*) as total ${LAST}`, values);
-  const { rows } = await db.query<RefusalRecord>(
-    `select id, refused_at as at, cause, limit_name as "limit", status, message, method,
-      client_address as "clientAddress",
-            headers, payload_size as "payloadSize", case when $4 then payload_start end as "payloadStart"
-     ${LAST} order by id desc limit $5 offset $6`,
-    [...values, withPayload, limit, offset],
-  );
-  return { refusals: rows, total: counted[0]?.total ?? 0 };
+  const last = fragment`
+    from (select * from refused_webhooks where organization_id = ${organizationId} and source_id = ${sourceId}
+      order by id desc limit ${raw(KEPT_REFUSALS)}) w
+    where (${cause ?? null}::text is null or cause = ${cause ?? null})`;
+  const counted = await sql(db).first<{ total: number }>`select count(*) as total ${last}`;
+  const refusals = await sql(db).rows<RefusalRecord>`
+    select id, refused_at as at, cause, limit_name as "limit", status, message, method,
+           client_address as "clientAddress", headers, payload_size as "payloadSize",
+           case when ${withPayload} then payload_start end as "payloadStart"
+    ${last} order by id desc limit ${limit} offset ${offset}`;
+  return { refusals, total: counted?.total ?? 0 };
 }
 
 /** How many were refused in an hour or a day, for one cause. */
@@ -82,8 +78,7 @@ async function countSince(
 ): Promise<RefusalCountRecord[]> {
   return sql(db).rows<RefusalCountRecord>`
     select date_trunc(${step}, hour, 'UTC') as start, cause, nullif(limit_name, '') as "limit",
-      sum(refusals)::float8 as count,
-           max(last_at) as "lastAt"
+           sum(refusals)::float8 as count, max(last_at) as "lastAt"
     from refusal_counts
     where organization_id = ${organizationId} and source_id = ${sourceId} and hour >= ${since}
     group by 1, 2, 3 order by 1, 2, 3 nulls first`;

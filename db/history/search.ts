@@ -11,7 +11,7 @@ import {
   estimateIndexed,
   newestRange,
   KINDS,
-  Parameters,
+  madeIn,
   type Range,
   rangeOfSelection,
   rowMatches,
@@ -25,7 +25,7 @@ import {
 } from './selection.ts';
 import { MOST_COUNTED, PageTooDeepError, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { deliveriesFrom } from '../sql/rules.ts';
-import { sql } from '../connections/statements.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** How long a search for a page may read, ms; a running step is completed. */
 export const SEARCH_MS = 5000;
@@ -174,31 +174,21 @@ async function* throughRows(db: Queryable, selection: Selection, most: number): 
   }
 }
 
-async function newestIn(db: Queryable, selection: Selection, range: Range, limit: number): Promise<string[]> {
-  const query = new Parameters();
-  const { rows } = await db.query<{ id: string }>(
-    `select r.id from ${rowsOf(selection)} where ${rowMatches(query, selection, range)}
-     order by r.id desc limit ${query.add(limit)}`,
-    query.values,
-  );
-  return rows.map(({ id }) => id);
+function newestIn(db: Queryable, selection: Selection, range: Range, limit: number): Promise<string[]> {
+  return sql(db).ids`
+    select r.id from ${rowsOf(selection)} where ${rowMatches(selection, range)} order by r.id desc limit ${limit}`;
 }
 
 async function countIn(
   db: Queryable,
   selection: Selection,
   range: Range,
-  wanted: Wanted,
+  { first, end }: Wanted,
 ): Promise<{ ids: string[]; total: number }> {
-  const query = new Parameters();
-  const first = query.add(wanted.first + 1);
-  const end = query.add(wanted.end);
-  const { rows } = await db.query<{ ids: string[] | null; total: number }>(
-    `select count(*) as total, (array_agg(r.id order by r.id desc))[${first}::int:${end}::int] as ids
-     from ${rowsOf(selection)} where ${rowMatches(query, selection, range)}`,
-    query.values,
-  );
-  return { ids: rows[0]?.ids ?? [], total: rows[0]?.total ?? 0 };
+  const found = await sql(db).first<{ ids: string[] | null; total: number }>`
+    select count(*) as total, (array_agg(r.id order by r.id desc))[${first + 1}::int:${end}::int] as ids
+    from ${rowsOf(selection)} where ${rowMatches(selection, range)}`;
+  return { ids: found?.ids ?? [], total: found?.total ?? 0 };
 }
 
 const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);
@@ -212,7 +202,7 @@ const SLOT_MS = 1024;
 const slotEnd = (ms: number): number => Math.ceil(ms / SLOT_MS) * SLOT_MS;
 
 /** Whether a delivery `r` was not made together with its event; the indexes deliveries_apart_by_... have these. */
-const APART = 'substr(r.id, 5, 8) <> substr(r.event_id, 5, 8)';
+const APART = raw('substr(r.id, 5, 8) <> substr(r.event_id, 5, 8)');
 
 const deliveriesOf = ({ organizationId, where, delivered, from, to }: Selection): Selection => ({
   kind: 'delivery',
@@ -252,27 +242,17 @@ async function* eventsByDeliveries(db: Queryable, selection: Selection, rows: nu
 }
 
 /** The newest events of a range with a delivery that was made apart from them. */
-async function eventsApart(db: Queryable, deliveries: Selection, { from, to }: Range, most: number): Promise<string[]> {
-  const query = new Parameters();
-  const high = to === Infinity ? 'evt_~' : idFloor('evt', to);
-  const { rows } = await db.query<{ id: string }>(
-    `select distinct r.event_id as id from deliveries r
-     where ${APART} and ${matches(query, deliveries)}
-       and r.event_id >= ${query.add(idFloor('evt', from))} and r.event_id < ${query.add(high)}
-       and r.id >= ${query.add(deliveriesFrom(from))}
-     order by 1 desc limit ${query.add(most)}`,
-    query.values,
-  );
-  return rows.map(({ id }) => id);
+function eventsApart(db: Queryable, deliveries: Selection, range: Range, most: number): Promise<string[]> {
+  return sql(db).ids`
+    select distinct r.event_id as id from deliveries r
+    where ${APART} and ${matches(deliveries)} and ${madeIn('r.event_id', 'evt', range)}
+      and r.id >= ${deliveriesFrom(range.from)}
+    order by 1 desc limit ${most}`;
 }
 
-async function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Promise<string[]> {
-  const query = new Parameters();
-  const { rows } = await db.query<{ id: string }>(
-    `select r.event_id as id from deliveries r where ${rowMatches(query, deliveries, range)} and not ${APART}`,
-    query.values,
-  );
-  return rows.map(({ id }) => id);
+function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Promise<string[]> {
+  return sql(db).ids`
+    select r.event_id as id from deliveries r where ${rowMatches(deliveries, range)} and not ${APART}`;
 }
 
 // Rows are looked up one by one: `offset 0` keeps the inner query as it is, which PostgreSQL would else join by reading
@@ -281,15 +261,11 @@ async function eventsTogether(db: Queryable, deliveries: Selection, range: Range
 function stepAmong(db: Queryable, selection: Selection, range: RowRange, candidates: string[]): Step {
   const matching = async (limit: number) => {
     if (candidates.length === 0) return [];
-    const query = new Parameters();
-    const { rows } = await db.query<{ id: string }>(
-      `select x.id from unnest(${query.add(candidates)}::text[]) as p(id) cross join lateral (
-         select r.id from ${rowsOf(selection)}
-         where r.id = p.id collate "C" and ${rowMatches(query, selection, range)} offset 0
-       ) x order by x.id desc limit ${query.add(limit)}`,
-      query.values,
-    );
-    return rows.map(({ id }) => id);
+    return sql(db).ids`
+      select x.id from unnest(${candidates}::text[]) as p(id) cross join lateral (
+        select r.id from ${rowsOf(selection)}
+        where r.id = p.id collate "C" and ${rowMatches(selection, range)} offset 0
+      ) x order by x.id desc limit ${limit}`;
   };
   return {
     from: range.from,

@@ -1,6 +1,7 @@
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { boundTime, type IdPrefix, idFloor, idTime } from '../../core/text/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { allOf, joined, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 import { READ_IN_ORDER } from '../sql/rules.ts';
 import { countMatching, MOST_COUNTED } from '../sql/list-parts.ts';
 
@@ -27,7 +28,7 @@ export interface Selection {
     routed?: boolean;
   };
   /** Another condition, on a row `r` that was made in the range. */
-  also?: (query: Parameters, range: Range) => string;
+  also?: (range: Range) => Fragment;
   /** Only events of which there is a delivery with these columns; both in the same one. */
   delivered?: { route_id?: string; destination_id?: string };
 }
@@ -54,9 +55,8 @@ export function undeliveredStatuses({ kind, where: { status } }: Pick<Selection,
 const isNotRouted = ({ kind, where: { routed } }: Selection): boolean => kind === 'event' && routed === false;
 
 /** Rows of a deleted source are invisible. */
-export function rowsOf({ kind }: Selection): string {
-  return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
-}
+export const rowsOf = ({ kind }: Selection): Fragment =>
+  raw(`${KINDS[kind].table} r join sources s on s.id = r.source_id`);
 
 /** The range of a selection, ms. */
 export function rangeOfSelection({ from, to, before }: Selection): Range {
@@ -68,53 +68,41 @@ export function rangeOfSelection({ from, to, before }: Selection): Range {
 }
 
 /** The condition on ids; with it PostgreSQL opens the partitions of those days only. */
-export function madeIn(query: Parameters, column: string, prefix: IdPrefix, range: Range): string {
+export function madeIn(column: string, prefix: IdPrefix, range: Range): Fragment {
   const [low, high] = idBounds(prefix, range);
-  return `${column} >= ${query.add(low)} and ${column} < ${query.add(high)}`;
+  return fragment`${raw(column)} >= ${low} and ${raw(column)} < ${high}`;
 }
 
 function idBounds(prefix: IdPrefix, { from, to }: Range): [low: string, high: string] {
   return [idFloor(prefix, from), to === Infinity ? `${prefix}_~` : idFloor(prefix, to)];
 }
 
-function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range: Range): string {
+function madeWithin({ kind, before = '~' }: Selection, range: Range): Fragment {
   const [low, high] = idBounds(KINDS[kind].prefix, range);
-  return `r.id >= ${query.add(low)} and r.id < ${query.add(before < high ? before : high)}`;
+  return fragment`r.id >= ${low} and r.id < ${before < high ? before : high}`;
 }
 
 /** The whole condition on rows `r` that were made in a range. */
-export function rowMatches(query: Parameters, selection: Selection, range: Range): string {
+export function rowMatches(selection: Selection, range: Range): Fragment {
   const { also } = selection;
   const undelivered = undeliveredStatuses(selection);
-  const conditions = [madeWithin(query, selection, range), matches(query, selection)];
-  if (undelivered) conditions.push(`r.undelivered_status = any(${query.add(undelivered)}::text[])`);
-  if (isNotRouted(selection)) conditions.push('not r.routed');
-  if (also) conditions.push(also(query, range));
-  return conditions.join(' and ');
+  const conditions = [madeWithin(selection, range), matches(selection)];
+  if (undelivered) conditions.push(fragment`r.undelivered_status = any(${undelivered}::text[])`);
+  if (isNotRouted(selection)) conditions.push(raw('not r.routed'));
+  if (also) conditions.push(also(range));
+  return allOf(conditions);
 }
 
 /** The same without the time. */
-export function matches(
-  query: Parameters,
-  { organizationId, where }: Pick<Selection, 'organizationId' | 'where'>,
-): string {
-  const conditions = Object.entries(where).filter(([, value]) => value !== undefined);
-  return [['organization_id', organizationId] as const, ...conditions]
-    .map(([column, value]) =>
-      Array.isArray(value) ? `r.${column} = any(${query.add(value)}::text[])` : `r.${column} = ${query.add(value)}`,
-    )
-    .join(' and ');
-}
-
-/**
- * Collects the values of a statement whose conditions depend on the filters, so that each is planned for its filters.
- */
-export class Parameters {
-  readonly values: unknown[] = [];
-  /** @returns the `$n` that stands for it */
-  add(value: unknown): string {
-    return `$${this.values.push(value)}`;
-  }
+export function matches({ organizationId, where }: Pick<Selection, 'organizationId' | 'where'>): Fragment {
+  const columns = Object.entries({ organization_id: organizationId, ...where });
+  const given = columns.filter(([, value]) => value !== undefined);
+  return allOf(
+    given.map(([name, value]) => {
+      const column = raw(`r.${name}`);
+      return Array.isArray(value) ? fragment`${column} = any(${value}::text[])` : fragment`${column} = ${value}`;
+    }),
+  );
 }
 
 // Rows in the order of an index, of which nothing but the index is read: those of an organization, of one source
@@ -122,10 +110,10 @@ export class Parameters {
 // without another filter are read so; others go through these rows in steps (search.ts).
 
 const OWNER = {
-  source_id: 'select organization_id from sources where id = $2',
+  source_id: (id: string) => fragment`select organization_id from sources where id = ${id}`,
   // Deliveries stay when their destination is deleted.
-  destination_id: `select coalesce((select organization_id from destinations where id = $2),
-    (select organization_id from deliveries where destination_id = $2 limit 1))`,
+  destination_id: (id: string) => fragment`select coalesce((select organization_id from destinations where id = ${id}),
+    (select organization_id from deliveries where destination_id = ${id} limit 1))`,
 };
 
 /** What is known of a selection before its rows are read. */
@@ -146,71 +134,62 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
     ? routed === undefined
     : hasNo(Object.values(others)) && (routed === undefined || (isNotRouted(selection) && id === undefined));
   const isPlain = !also && !delivered && isCovered;
-  const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
+  const owner = id === undefined ? raw('true') : fragment`(${OWNER[subject](id)}) = ${organizationId}`;
   // Rows of a deleted source are invisible until they are gone.
-  const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
-    `select ${owner} as "isOwn", exists (select from source_purges where organization_id = $1) as "isPurging",
-      ${READ_IN_ORDER}`,
-    id === undefined ? [organizationId] : [organizationId, id],
-  );
-  return { isOwn: rows[0]?.isOwn === true, isIndexed: isPlain && rows[0]?.isPurging === false };
+  const found = await sql(db).first<{ isOwn: boolean | null; isPurging: boolean }>`
+    select ${owner} as "isOwn",
+           exists (select from source_purges where organization_id = ${organizationId}) as "isPurging",
+           ${raw(READ_IN_ORDER)}`;
+  return { isOwn: found?.isOwn === true, isIndexed: isPlain && found?.isPurging === false };
 }
 
 /**
  * `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are.
  * @param newest how many of the newest are read; null: they are only counted
  */
-function inIndex(query: Parameters, selection: Selection, range: Range, newest: number | null): string {
+function inIndex(selection: Selection, range: Range, newest: number | null): Fragment {
   const { kind, organizationId, where } = selection;
-  const { table, subject } = KINDS[kind];
-  const made = madeWithin(query, selection, range);
+  const { subject } = KINDS[kind];
+  const from = raw(`from ${KINDS[kind].table} r where`);
+  const made = madeWithin(selection, range);
   const undelivered = undeliveredStatuses(selection);
   if (undelivered) {
     const { source_id, route_id, destination_id } = where;
-    const of = `${matches(query, { organizationId, where: { source_id, route_id, destination_id } })} and ${made}`;
-    const ofStatus = (condition: string) => `from ${table} r where ${of} and r.undelivered_status ${condition}`;
-    if (undelivered.length === 1) return ofStatus(`= ${query.add(undelivered[0])}`);
-    if (newest === null) return ofStatus(`= any(${query.add(undelivered)}::text[])`);
+    const of = matches({ organizationId, where: { source_id, route_id, destination_id } });
+    const ofStatus = (condition: Fragment) => fragment`${from} ${of} and ${made} and r.undelivered_status ${condition}`;
+    if (undelivered.length === 1) return ofStatus(fragment`= ${undelivered[0]}`);
+    if (newest === null) return ofStatus(fragment`= any(${undelivered}::text[])`);
     // The index has the ids of each status in order. PostgreSQL merges them only where each part has an end.
-    const most = query.add(newest);
     const parts = undelivered.map(
-      (status) => `(select r.id ${ofStatus(`= ${query.add(status)}`)} order by r.id desc limit ${most})`,
+      (status) => fragment`(select r.id ${ofStatus(fragment`= ${status}`)} order by r.id desc limit ${newest})`,
     );
-    return `from (${parts.join(' union all ')}) r`;
+    return fragment`from (${joined(parts, ' union all ')}) r`;
   }
-  const organization = () => `r.organization_id = ${query.add(organizationId)}`;
-  if (isNotRouted(selection)) return `from ${table} r where ${organization()} and not r.routed and ${made}`;
+  if (isNotRouted(selection))
+    return fragment`${from} r.organization_id = ${organizationId} and not r.routed and ${made}`;
   const id = where[subject];
-  const owner = id === undefined ? organization() : `r.${subject} = ${query.add(id)}`;
-  return `from ${table} r where ${owner} and ${made}`;
+  const owner =
+    id === undefined ? fragment`r.organization_id = ${organizationId}` : fragment`${raw(`r.${subject}`)} = ${id}`;
+  return fragment`${from} ${owner} and ${made}`;
 }
 
 /** Exact up to MOST_COUNTED; more are estimated. */
 export async function countIndexed(db: Queryable, selection: Selection): Promise<number> {
-  const query = new Parameters();
-  const matching = inIndex(query, selection, rangeOfSelection(selection), null);
-  const counted = await countMatching(db, matching, query.values);
+  const counted = await countMatching(db, inIndex(selection, rangeOfSelection(selection), null));
   return counted <= MOST_COUNTED ? counted : Math.max(counted, await estimateIndexed(db, selection));
 }
 
-export async function readIndexed(db: Queryable, selection: Selection, limit: number, offset: number) {
-  const query = new Parameters();
-  const { rows } = await db.query<{ id: string }>(
-    `select r.id ${inIndex(query, selection, rangeOfSelection(selection), limit + offset)}
-     order by r.id desc limit ${query.add(limit)} offset ${query.add(offset)}`,
-    query.values,
-  );
-  return rows.map(({ id }) => id);
+export function readIndexed(db: Queryable, selection: Selection, limit: number, offset: number): Promise<string[]> {
+  return sql(db).ids`
+    select r.id ${inIndex(selection, rangeOfSelection(selection), limit + offset)}
+    order by r.id desc limit ${limit} offset ${offset}`;
 }
 
 /** How many there are by the statistics of PostgreSQL, which reads no row for it. */
 export async function estimateIndexed(db: Queryable, selection: Selection): Promise<number> {
-  const query = new Parameters();
-  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
-    `explain (format json) select ${inIndex(query, selection, rangeOfSelection(selection), null)}`,
-    query.values,
-  );
-  return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
+  const found = await sql(db).first<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
+    explain (format json) select ${inIndex(selection, rangeOfSelection(selection), null)}`;
+  return found?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
 }
 
 export interface RowRange extends Range {
@@ -228,13 +207,10 @@ export async function newestRange(
   most: number,
   widthMs = 1,
 ): Promise<RowRange> {
-  const query = new Parameters();
-  const { rows } = await db.query<{ rows: number; first: string | null }>(
-    `select count(*)::int as rows, min(id) as first from (
-       select r.id ${inIndex(query, selection, range, most)} order by r.id desc limit ${query.add(most)}) x`,
-    query.values,
-  );
-  const { rows: read = 0, first = null } = rows[0] ?? {};
+  const found = await sql(db).first<{ rows: number; first: string | null }>`
+    select count(*)::int as rows, min(id) as first from (
+      select r.id ${inIndex(selection, range, most)} order by r.id desc limit ${most}) x`;
+  const { rows: read = 0, first = null } = found ?? {};
   if (first === null || read < most) return { ...range, rows: read };
   const from = Math.floor(idTime(first) / widthMs) * widthMs;
   return { from: Math.max(range.from, from), to: range.to, rows: read };

@@ -3,6 +3,7 @@ import type { Compression, FileFormat } from '../../core/warehouse/files-and-key
 import type { BatchStatus, BatchUnderWay } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../connections/pool.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 
 type OfBatch = 'id' | 'status' | 'events' | 'bytes' | 'attempts' | 'error' | 'uploadedAt';
@@ -32,9 +33,6 @@ frozen_at as "frozenAt", uploaded_at as "uploadedAt", finished_at as "finishedAt
 
 type Batches = Omit<Found, 'ids'> & { batches: BatchRecord[] };
 
-const OF_STATUS = `
-from warehouse_batches where organization_id = $1 and destination_id = $2 and ($3::text[] is null or status = any($3))`;
-
 /** A part of a destination's batches, newest first. @param statuses none: all */
 export function listBatches(
   pool: Pool,
@@ -42,21 +40,20 @@ export function listBatches(
   statuses: BatchStatus[] | null,
   part: Part,
 ): Promise<Batches> {
-  const values = [organizationId, destinationId, statuses];
+  const matching = fragment`
+    from warehouse_batches where organization_id = ${organizationId} and destination_id = ${destinationId}
+      and (${statuses}::text[] is null or status = any(${statuses}))`;
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
-      total: () => countMatching(db, OF_STATUS, values),
-      async items(after, limit, offset) {
-        const page = `${OF_STATUS} and ($4::text is null or id < $4) order by id desc limit $5 offset $6`;
-        return (await db.query<BatchRecord>(`select ${COLUMNS} ${page}`, [...values, after, limit, offset])).rows;
-      },
+      total: () => countMatching(db, matching),
+      items: (after, limit, offset) => sql(db).rows<BatchRecord>`
+        select ${raw(COLUMNS)} ${matching} and (${after}::text is null or id < ${after})
+        order by id desc limit ${limit} offset ${offset}`,
       cursorOf: ({ id }) => id,
     });
     return { batches: items, ...found };
   });
 }
-
-const WRITTEN = 'from warehouse_batches where organization_id = $1 and destination_id = $2 and uploaded_at > $3';
 
 /** Whether a text is the cursor of a written file: its time in ms, which no other of its destination has. */
 export const isWrittenCursor = (text: string): boolean => /^\d{1,15}$/.test(text);
@@ -68,15 +65,17 @@ export function listWrittenBatches(
   writtenAfter: Date,
   part: Part,
 ): Promise<Batches> {
-  const values = [organizationId, destinationId, writtenAfter];
+  const matching = fragment`
+    from warehouse_batches where organization_id = ${organizationId} and destination_id = ${destinationId}
+      and uploaded_at > ${writtenAfter}`;
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
-      total: () => countMatching(db, WRITTEN, values),
-      async items(after, limit, offset) {
+      total: () => countMatching(db, matching),
+      items(after, limit, offset) {
         const from = after === null ? null : new Date(Number(after));
-        const page = `${WRITTEN} and ($4::timestamptz is null or uploaded_at > $4) order by uploaded_at
-          limit $5 offset $6`;
-        return (await db.query<BatchRecord>(`select ${COLUMNS} ${page}`, [...values, from, limit, offset])).rows;
+        return sql(db).rows<BatchRecord>`
+          select ${raw(COLUMNS)} ${matching} and (${from}::timestamptz is null or uploaded_at > ${from})
+          order by uploaded_at limit ${limit} offset ${offset}`;
       },
       cursorOf: ({ uploadedAt }) => String(uploadedAt?.getTime()),
     });

@@ -3,7 +3,7 @@ import type { Named } from '../../core/messages/message.ts';
 import { ISSUE_NAMES } from '../sql/rules.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 export interface NamedIssue extends Issue {
   source: Named | null;
@@ -26,29 +26,25 @@ export interface IssueFilter {
   destinationId?: string;
 }
 
-const MATCHING = `
-from issues where organization_id = $1 and ($2::text is null or state = $2) and ($3::text is null or kind = $3)
-  and ($4::text is null or source_id = $4
-    or route_id in (select id from routes where organization_id = $1 and source_id = $4))
-  and ($5::text is null or route_id = $5) and ($6::text is null or destination_id = $6)`;
-
 export async function listIssues(
   pool: Pool,
   organizationId: string,
   { state, kind, sourceId, routeId, destinationId }: IssueFilter,
   part: Part,
 ): Promise<Omit<Found, 'ids'> & { issues: NamedIssue[] }> {
-  const values = [organizationId, ...[state, kind, sourceId, routeId, destinationId].map((value) => value ?? null)];
+  const matching = fragment`
+    from issues where organization_id = ${organizationId} and (${state}::text is null or state = ${state})
+      and (${kind}::text is null or kind = ${kind})
+      and (${sourceId}::text is null or source_id = ${sourceId}
+        or route_id in (select id from routes where organization_id = ${organizationId} and source_id = ${sourceId}))
+      and (${routeId}::text is null or route_id = ${routeId})
+      and (${destinationId}::text is null or destination_id = ${destinationId})`;
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
-      total: () => countMatching(db, MATCHING, values),
-      items: async (after, limit, offset) =>
-        (
-          await db.query<NamedIssue>(
-            `select ${COLUMNS} ${MATCHING} and ($7::text is null or id < $7) order by id desc limit $8 offset $9`,
-            [...values, after, limit, offset],
-          )
-        ).rows,
+      total: () => countMatching(db, matching),
+      items: (after, limit, offset) => sql(db).rows<NamedIssue>`
+        select ${raw(COLUMNS)} ${matching} and (${after}::text is null or id < ${after})
+        order by id desc limit ${limit} offset ${offset}`,
       cursorOf: ({ id }) => id,
     });
     return { issues: items, ...found };
@@ -78,8 +74,8 @@ export async function changeIssue(
     update issues set state = ${state}, changed_at = case when state = ${state} then changed_at else now() end,
       resolved_at = case when ${state} <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,
       recovered_at = case when state = 'resolved' and ${state} <> 'resolved' then null else recovered_at end
-    where organization_id = ${organizationId} and id = ${id} and not (${state} <> 'resolved' and state = 'resolved'
-      and exists (
+    where organization_id = ${organizationId} and id = ${id}
+      and not (${state} <> 'resolved' and state = 'resolved' and exists (
       select from issues n
       where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause
         and n.id <> issues.id

@@ -50,9 +50,7 @@ export function rollUp(pool: Pool): Promise<boolean> {
   return ROLLING.step(async (size) => {
     // Each entry counts in its bucket, in all time, and in the day of its organization. Of a deleted organization
     // nothing stays.
-    return (
-      (
-        await sql(pool).first<{ taken: number }>`
+    const found = await sql(pool).first<{ taken: number }>`
       with turn as materialized (
         select pg_try_advisory_xact_lock(${raw(LOCKS.ledger)}) as is_ours
       ), taken as (
@@ -71,9 +69,8 @@ export function rollUp(pool: Pool): Promise<boolean> {
           (86400, ${raw(dayOf('t.bucket'))}, '', '', '', -1, null)
         ) s (step, bucket, destination_id, source_id, route_id, code, latencies)
       ), ${raw(ADD)}
-      select count(*)::int as taken from taken`
-      )?.taken === size
-    );
+      select count(*)::int as taken from taken`;
+    return found?.taken === size;
   });
 }
 

@@ -57,8 +57,8 @@ export async function claimMessages(db: Queryable, limit: number): Promise<{ due
   // A clock that was set back leaves messages of the future behind: they are of now. Columns round to the millisecond:
   // upwards, they would not be due yet.
   await sql(db).run`
-    update messages set created_at = now(), due_at = case when due_at is not null then date_trunc('milliseconds',
-      now()) end
+    update messages
+    set created_at = now(), due_at = case when due_at is not null then date_trunc('milliseconds', now()) end
     where created_at > now() + interval '1 minute'`;
   const { rows } = await db.query<DueMessage & { quietHours: QuietHours | null; isEarly: boolean; now: Date }>(CLAIM, [
     limit,
@@ -139,8 +139,8 @@ type MessageRow = Loaded &
 /** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
 export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
   const row = await sql(db).first<MessageRow>`
-    select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', o.id, 'slug',
-      o.slug) as organization,
+    select m.kind, m.created_at as "createdAt", m.content,
+           jsonb_build_object('id', o.id, 'slug', o.slug) as organization,
            coalesce(r.notify_emails, c.notify_emails, '') as emails,
            array(select n.address from notification_recipients n
                  where n.organization_id = m.organization_id and n.confirmed_at is not null
@@ -151,8 +151,7 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
              c.enabled, 'config', c.config, 'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end
              as channel, c.previous_secret_until as "previousSecretUntil",
            case when m.failing_channel_id is not null then jsonb_build_object('id', m.failing_channel_id, 'name',
-             f.name)
-             end as other,
+             f.name) end as other,
            case when f.failing_since is not null then jsonb_build_object('type', f.type, 'error',
              coalesce(f.last_error, '')) end as failing, f.failing_since as "failingSince"
     from messages m

@@ -216,8 +216,8 @@ export function forgetUnnamed(
       )
       delete from notification_recipients n
       where n.organization_id = ${organizationId}
-        and n.address = any(${locked.rows.map(({ address }) => address)}::text[]) and n.address not in (select address
-        from named)
+        and n.address = any(${locked.rows.map(({ address }) => address)}::text[]) 
+        and n.address not in (select address from named)
       returning n.address`;
     return rows.map(({ address }) => address);
   });
@@ -235,8 +235,8 @@ export async function waitingRecipients(
 ): Promise<{ waiting: number; added: number }> {
   const found = await sql(db).first<{ waiting: number; added: number }>`
     select
-    (select count(*)::int from (
-       select from notification_recipients
+      (select count(*)::int from (
+         select from notification_recipients
        where organization_id = ${organizationId} and confirmed_at is null and asked_at is null
          limit ${most}) counted) as waiting,
     (select count(*)::int from unnest(${addresses}::text[]) as given (address)

@@ -126,8 +126,8 @@ export async function readSnapshot(db: Queryable): Promise<Snapshot> {
 export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
   return sql(db).any`
     update upkeep
-    set next_at = now() + make_interval(secs => ${forMs}::float8 / 1000), taken_by = ${by}, last_at = least(last_at,
-      now())
+    set next_at = now() + make_interval(secs => ${forMs}::float8 / 1000), taken_by = ${by},
+        last_at = least(last_at, now())
     where kind = 'figures' and ${raw(IS_DUE)}`;
 }
 

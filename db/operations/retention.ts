@@ -99,15 +99,15 @@ export async function failOpenDeliveries(
 export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
   // An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at
   // all.
-  const { eventId = null } =
-    (await sql(db).first<{ eventId: string | null }>`
+  const found = await sql(db).first<{ eventId: string | null }>`
     select min(x.event_id) as "eventId" from warehouse_batches b
     cross join lateral (
       select min(d.event_id) as event_id from deliveries d
       where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
         and d.batch_id = b.id and d.status = 'pending'
     ) x
-    where b.status in ${raw(UNDER_WAY)} and b.waiting_since > now() - make_interval(secs => ${forSeconds})`) ?? {};
+    where b.status in ${raw(UNDER_WAY)} and b.waiting_since > now() - make_interval(secs => ${forSeconds})`;
+  const { eventId = null } = found ?? {};
   return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
 }
 

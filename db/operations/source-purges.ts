@@ -86,8 +86,7 @@ async function removeEvents(db: Queryable, sourceId: string, most: number): Prom
   await sql(db).run`
     with gone as (
       delete from events where id = any(${ids}::text[]) and id between ${ids[0]} and ${ids.at(-1)}
-        returning organization_id, source_id,
-        received_at, payload_size
+      returning organization_id, source_id, received_at, payload_size
     ), ${raw(countRemoved('gone'))}
     select from gone`;
   return ids.length;
@@ -95,9 +94,8 @@ async function removeEvents(db: Queryable, sourceId: string, most: number): Prom
 
 /** @returns whether there may be more */
 async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
-  return (
-    (await sql(db).run`
+  const removed = await sql(db).run`
     delete from idempotency_keys where source_id = ${sourceId} and key_hash in
-    (select key_hash from idempotency_keys where source_id = ${sourceId} order by key_hash limit ${most})`) === most
-  );
+      (select key_hash from idempotency_keys where source_id = ${sourceId} order by key_hash limit ${most})`;
+  return removed === most;
 }

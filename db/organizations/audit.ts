@@ -6,7 +6,7 @@ import { type Execute, type Queryable, type Pool, withCommitHook } from '../conn
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride } from '../sql/ranges.ts';
 import { hostname, userInfo } from 'node:os';
-import { sql } from '../connections/statements.ts';
+import { allOf, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
 
@@ -88,24 +88,6 @@ export interface AuditFilter {
   outcome?: string | undefined;
 }
 
-// Which records are about something. Behind a policy its index is of no use to the condition itself
-// (audit_records_about).
-const ABOUT = 'record_ids @> array[$7]';
-const ABOUT_BEHIND_POLICY = 'id = any(array(select audit_records_about($7)))';
-
-const matching = (about: string): string => `
-from audit_records
-where organization_id = $1 and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at <= $3)
-  and ($4::text is null or key_id = $4) and ($5::text is null or action = $5) and ($6::text is null or resource = $6)
-  and ($7::text is null or ${about}) and ($8::text is null or outcome = $8)`;
-
-const list = (about: string): string => `
-select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent",
-       request_id as "requestId", action, resource, record_ids as "recordIds", record_count as "recordCount", members,
-       outcome, status, code
-${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order by at desc, id desc
-  limit $11 offset $12`;
-
 // The order is that of the database's clock, which ids do not have.
 const CURSOR = /^(\d{1,15})-(aud_\w{26})$/;
 export const isAuditCursor = (text: string): boolean => CURSOR.test(text);
@@ -116,27 +98,42 @@ export async function listAuditRecords(
   { from, to, keyId, action, resource, recordId, outcome }: AuditFilter,
   part: Part,
 ): Promise<Omit<Found, 'ids'> & { records: AuditRecord[] }> {
-  const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
-  // The services are behind a policy too, one that permits everything and hinders no index; the function is for
-  // tenants only.
-  const isBehind =
-    recordId !== undefined &&
-    (
-      await sql(db).first<{ is: boolean }>`
-    select row_security_active('public.audit_records') and has_function_privilege('public.audit_records_about(text)',
-      'execute') as is`
-    )?.is === true;
-  const about = isBehind ? ABOUT_BEHIND_POLICY : ABOUT;
+  const about = recordId === undefined ? [] : [await aboutRecord(db, recordId)];
+  const matching = fragment`
+    from audit_records
+    where organization_id = ${organizationId} and (${from}::timestamptz is null or at >= ${from})
+      and (${to}::timestamptz is null or at <= ${to}) and (${keyId}::text is null or key_id = ${keyId})
+      and (${action}::text is null or action = ${action}) and (${resource}::text is null or resource = ${resource})
+      and (${outcome}::text is null or outcome = ${outcome}) and ${allOf([raw('true'), ...about])}`;
   const { items, ...found } = await readPart(part, {
-    total: () => countMatching(db, matching(about), values),
-    async items(after, limit, offset) {
+    total: () => countMatching(db, matching),
+    items(after, limit, offset) {
       const [, at, id] = CURSOR.exec(after ?? '') ?? [];
-      const afterIt = [at === undefined ? null : new Date(Number(at)), id ?? null];
-      return (await db.query<AuditRecord>(list(about), [...values, ...afterIt, limit, offset])).rows;
+      const time = at === undefined ? null : new Date(Number(at));
+      return sql(db).rows<AuditRecord>`
+        select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent",
+               request_id as "requestId", action, resource, record_ids as "recordIds", record_count as "recordCount",
+               members, outcome, status, code
+        ${matching} and (${time}::timestamptz is null or (at, id) < (${time}, ${id})) order by at desc, id desc
+        limit ${limit} offset ${offset}`;
     },
     cursorOf: ({ at, id }) => `${at.getTime()}-${id}`,
   });
   return { records: items, ...found };
+}
+
+/**
+ * Which records are about something. Behind a policy its index is of no use to the condition itself
+ * (audit_records_about). The services are behind a policy too, one that permits everything and hinders no index; the
+ * function is for tenants only.
+ */
+async function aboutRecord(db: Queryable, recordId: string): Promise<Fragment> {
+  const found = await sql(db).first<{ isBehind: boolean }>`
+    select row_security_active('public.audit_records')
+      and has_function_privilege('public.audit_records_about(text)', 'execute') as "isBehind"`;
+  return found?.isBehind
+    ? fragment`id = any(array(select audit_records_about(${recordId})))`
+    : fragment`record_ids @> array[${recordId}]`;
 }
 
 /** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */

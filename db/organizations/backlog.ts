@@ -28,18 +28,15 @@ interface BoundsRow {
 }
 
 export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
-  const {
-    bytes = 0,
-    retryingBytes = 0,
-    kinds = null,
-  } = (await sql(db).first<BoundsRow>`
+  const found = await sql(db).first<BoundsRow>`
     select pg_relation_size('outbox') + pg_relation_size('held_deliveries')
              + pg_relation_size('ordered_deliveries') as bytes,
            pg_relation_size('retrying_deliveries') as "retryingBytes",
            (select json_agg(distinct jsonb_build_object('plan', plan, 'limits',
              case when limits ? 'waitingDeliveries' then
               jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
-                from organizations) as kinds`) ?? {};
+                from organizations) as kinds`;
+  const { bytes = 0, retryingBytes = 0, kinds = null } = found ?? {};
   return {
     atMost: (bytes / PAGE_BYTES) * MAX_ROWS_PER_PAGE + (retryingBytes / PAGE_BYTES) * MAX_RETRYING_PER_PAGE,
     smallestLimit: Math.min(...(kinds ?? []).map(({ plan, limits }) => limitsOf(plan, limits).waitingDeliveries)),
@@ -62,11 +59,7 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
     // A row of the outbox with `resume` belongs to a workflow. If its delivery is retrying, it is counted there;
     // before its first attempt, as behind a rate limit, here. Organizations and destinations beyond these have less
     // than a thousandth of the backlog each.
-    const {
-      total = 0,
-      organizations = [],
-      destinations = [],
-    } = (await sql(db).first<WaitingRow>`
+    const found = await sql(db).first<WaitingRow>`
       with counted as (
         select organization_id, destination_id, count(*) as waiting from outbox where resume is null group by 1, 2
         union all
@@ -91,7 +84,8 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
              (select coalesce(json_agg(d), '[]') from (
                 select destination_id as id, organization_id as "organizationId", waiting from destination
                   order by waiting desc limit 1000
-              ) d) as destinations`) ?? {};
+              ) d) as destinations`;
+    const { total = 0, organizations = [], destinations = [] } = found ?? {};
     return { total, own: new Map(organizations.map(({ id, waiting }) => [id, waiting])), destinations };
   });
 }

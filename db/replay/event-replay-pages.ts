@@ -32,7 +32,6 @@ import {
 } from './replay.ts';
 import { cannotValidate, type ValidatePayload } from './targets.ts';
 import { OPEN_REPLAY } from './event-replays.ts';
-import { Parameters } from '../history/selection.ts';
 import { raw, sql } from '../connections/statements.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout.
@@ -241,42 +240,34 @@ interface Slice {
   last: boolean;
 }
 
-// End of the part of the selection for one transaction: limited in events and, for searches, in bytes, but at least one
-// event.
-const SCANNED = `
-with scanned as materialized (
-  select id, payload_size from events
-  where organization_id = $1 and id >= $2 and id < $3 and ($4::text is null or source_id = $4)
-  order by id limit $5
-), measured as (
-  select id, $6::bigint is null or sum(payload_size) over (order by id) - payload_size < $6 as inside from scanned
-)
-select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast"
-  from measured`;
-
 /** @param most events */
 async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promise<Slice> {
   const { organizationId, nextId, endId, filter } = replay;
-  const { rows: ends } = await db.query<{ lastId: string | null; isLast: boolean }>(SCANNED, [
-    organizationId,
-    nextId,
-    endId,
-    filter.sourceId ?? null,
-    MAX_SCANNED_EVENTS,
-    filter.payloadPattern === undefined ? null : MAX_SEARCHED_BYTES,
-  ]);
-  const { lastId = null, isLast = true } = ends[0] ?? {};
+  const { sourceId = null, payloadPattern } = filter;
+  const mostBytes = payloadPattern === undefined ? null : MAX_SEARCHED_BYTES;
+  // End of the part of the selection for one transaction: limited in events and, for searches, in bytes, but at least
+  // one event.
+  const end = await sql(db).first<{ lastId: string | null; isLast: boolean }>`
+    with scanned as materialized (
+      select id, payload_size from events
+      where organization_id = ${organizationId} and id >= ${nextId} and id < ${endId}
+        and (${sourceId}::text is null or source_id = ${sourceId})
+      order by id limit ${MAX_SCANNED_EVENTS}
+    ), measured as (
+      select id, ${mostBytes}::bigint is null
+        or sum(payload_size) over (order by id) - payload_size < ${mostBytes} as inside from scanned
+    )
+    select max(id) filter (where inside) as "lastId",
+           count(*) < ${MAX_SCANNED_EVENTS} and coalesce(bool_and(inside), true) as "isLast"
+    from measured`;
+  const { lastId = null, isLast = true } = end ?? {};
   if (lastId === null) return { events: [], nextId: endId, last: true };
   // An event is checked once, when its page is reached: one that was replayed or delivered meanwhile and no longer
   // matches is skipped. One extra row shows whether there are more.
-  const query = new Parameters();
   const range: [string, string] = [nextId, idAfter(lastId)];
-  const matching = selected(query, replay, range);
-  const { rows } = await db.query<Slice['events'][number] & { payloadSize: number }>(
-    `select r.id, r.payload_size as "payloadSize", ${hasPayload(query, range)} as "hasPayload"
-     ${matching} order by r.id limit ${query.add(most + 1)}`,
-    query.values,
-  );
+  const rows = await sql(db).rows<Slice['events'][number] & { payloadSize: number }>`
+    select r.id, r.payload_size as "payloadSize", ${hasPayload(range)} as "hasPayload"
+    ${selected(replay, range)} order by r.id limit ${most + 1}`;
   const withinBytes = firstWithin(
     MAX_PAGE_BYTES,
     rows.map(({ payloadSize }) => payloadSize),
@@ -297,36 +288,26 @@ function firstWithin(most: number, amounts: readonly number[]): number {
   return tooFar === -1 ? amounts.length : tooFar;
 }
 
-const MOVE = `
-update event_replays
-set status = case when $3 then 'completed' else 'running' end, waits_for = null, next_id = $4, pages = pages + $5,
-    events_replayed = events_replayed + $6, events_expired = events_expired + $7,
-    events_unroutable = events_unroutable + $8, deliveries_created = deliveries_created + $9,
-    page_at = case when $9 = 0 then page_at end, started_at = coalesce(started_at, now()),
-    finished_at = case when $3 then now() end, due_at = case when not $3 then now() + make_interval(secs => $10) end
-where organization_id = $1 and id = $2
-returning ${ROW}`;
-
 async function move(
   db: Queryable,
   { organizationId, replayId }: EventReplayKey,
   { events, nextId, last }: Slice,
   counts: { replayed: number; expired: number; unroutable: number; deliveries: number },
 ): Promise<ReplayRow> {
-  const { rows } = await db.query<ReplayRow>(MOVE, [
-    organizationId,
-    replayId,
-    last,
-    nextId,
-    // A search without a match is not a page.
-    last || events.length > 0 ? 1 : 0,
-    counts.replayed,
-    counts.expired,
-    counts.unroutable,
-    counts.deliveries,
-    REPLAY_LEASE_SECONDS,
-  ]);
-  const moved = rows[0];
+  // A search without a match is not a page.
+  const pages = last || events.length > 0 ? 1 : 0;
+  const { replayed, expired, unroutable, deliveries } = counts;
+  const moved = await sql(db).first<ReplayRow>`
+    update event_replays
+    set status = case when ${last} then 'completed' else 'running' end, waits_for = null, next_id = ${nextId},
+        pages = pages + ${pages}, events_replayed = events_replayed + ${replayed},
+        events_expired = events_expired + ${expired}, events_unroutable = events_unroutable + ${unroutable},
+        deliveries_created = deliveries_created + ${deliveries},
+        page_at = case when ${deliveries} = 0 then page_at end, started_at = coalesce(started_at, now()),
+        finished_at = case when ${last} then now() end,
+        due_at = case when not ${last} then now() + make_interval(secs => ${REPLAY_LEASE_SECONDS}) end
+    where organization_id = ${organizationId} and id = ${replayId}
+    returning ${raw(ROW)}`;
   if (!moved) throw new Error(`replay ${replayId} disappeared while it was locked`);
   return moved;
 }

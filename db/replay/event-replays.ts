@@ -6,11 +6,11 @@ import { errorText } from '../../core/text/clean-text.ts';
 import { boundTime, idAfter, idFloor, newId } from '../../core/text/ids.ts';
 import { isStatementTimeout } from '../connections/database-errors.ts';
 import { type EventFilter, eventSelection } from '../history/events.ts';
-import { matches, Parameters, rowsOf } from '../history/selection.ts';
+import { matches, rowsOf } from '../history/selection.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../sql/ranges.ts';
 import { dueInTurn, quoted } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { allOf, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 
 /** Of a replay that has not ended: `status in ${OPEN_REPLAY}`. */
 export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
@@ -44,57 +44,48 @@ export async function selectEvents(
 ): Promise<EventSelection> {
   const lowId = filter.from ? idFloor('evt', filter.from.getTime()) : 'evt_';
   const beforeId = filter.to ? idFloor('evt', filter.to.getTime() + 1) : 'evt_~';
-  const { requestedAt = new Date(), lastId = null } =
-    (await sql(db).first<{ requestedAt: Date; lastId: string | null }>`
+  const found = await sql(db).first<{ requestedAt: Date; lastId: string | null }>`
     select clock_timestamp()::timestamptz(3) as "requestedAt",
-    (select max(id) from events where organization_id = ${organizationId} and id >= ${lowId}
-      and id < ${beforeId}) as "lastId"`) ?? {};
+           (select max(id) from events
+            where organization_id = ${organizationId} and id >= ${lowId} and id < ${beforeId}) as "lastId"`;
+  const { requestedAt = new Date(), lastId = null } = found ?? {};
   return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
 }
 
 export function selected(
-  query: Parameters,
   { organizationId, filter: { status, ...filter }, requestedAt }: EventSelection,
   [low, high]: [low: string, high: string],
-): string {
+): Fragment {
   const selection = eventSelection(organizationId, { ...filter, ...(status !== undefined && { status: [status] }) });
   const end = boundTime(high);
   const made = { from: boundTime(low) ?? 0, to: end === null ? Infinity : end + 1 };
   const conditions = [
-    `r.id >= ${query.add(low)} and r.id < ${query.add(high)} and r.queued_at <= ${query.add(requestedAt)}`,
-    matches(query, selection),
-    ...(selection.also ? [selection.also(query, made)] : []),
+    fragment`r.id >= ${low} and r.id < ${high} and r.queued_at <= ${requestedAt}`,
+    matches(selection),
+    ...(selection.also ? [selection.also(made)] : []),
   ];
-  return `from ${rowsOf(selection)} where ${conditions.join(' and ')}`;
+  return fragment`from ${rowsOf(selection)} where ${allOf(conditions)}`;
 }
 
-export const hasPayload = (query: Parameters, [low, high]: [low: string, high: string]): string =>
-  `exists (select from event_payloads kept where kept.event_id = r.id
-     and kept.event_id >= ${query.add(low)} and kept.event_id < ${query.add(high)})`;
+export const hasPayload = ([low, high]: [low: string, high: string]): Fragment =>
+  fragment`exists (select from event_payloads kept where kept.event_id = r.id
+    and kept.event_id >= ${low} and kept.event_id < ${high})`;
 
 /** How many events of a selection match now. @throws FilterTooBroadError */
 export function countMatching(db: Queryable, selection: EventSelection): Promise<number> {
-  return count(db, selection, () => 'true');
+  return count(db, selected(selection, [selection.lowId, selection.endId]));
 }
 
 /** How many of those have no payload any more. @throws FilterTooBroadError */
 export function countExpired(db: Queryable, selection: EventSelection): Promise<number> {
-  return count(db, selection, (query) => `not ${hasPayload(query, [selection.lowId, selection.endId])}`);
+  const range: [string, string] = [selection.lowId, selection.endId];
+  return count(db, fragment`${selected(selection, range)} and not ${hasPayload(range)}`);
 }
 
-async function count(
-  db: Queryable,
-  selection: EventSelection,
-  condition: (query: Parameters) => string,
-): Promise<number> {
-  const query = new Parameters();
-  const matching = selected(query, selection, [selection.lowId, selection.endId]);
+async function count(db: Queryable, matching: Fragment): Promise<number> {
   try {
-    const { rows } = await db.query<{ total: number }>(
-      `select count(*) as total ${matching} and ${condition(query)}`,
-      query.values,
-    );
-    return rows[0]?.total ?? 0;
+    const found = await sql(db).first<{ total: number }>`select count(*) as total ${matching}`;
+    return found?.total ?? 0;
   } catch (error) {
     if (isStatementTimeout(error)) throw new FilterTooBroadError();
     throw error;
@@ -209,8 +200,8 @@ export async function planPage(
   const found = await sql(db).first<{ restMs: number }>`
     with planned as (
       update organizations
-      set replays_planned_until = greatest(coalesce(replays_planned_until, now()),
-        now()) + make_interval(secs => ${(expected + more) / deliveriesPerSecond})
+      set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now())
+            + make_interval(secs => ${(expected + more) / deliveriesPerSecond})
       where id = ${key.organizationId}
         returning replays_planned_until - make_interval(secs => ${expected / deliveriesPerSecond}) as at
     )
@@ -230,5 +221,6 @@ export async function forgetPlans(db: Queryable, organizationId: string): Promis
       update organizations set replays_planned_until = null where id = ${organizationId} returning id
     )
     update event_replays r set page_at = null
-    from unplanned where r.organization_id = unplanned.id and r.status in ${raw(OPEN_REPLAY)} and r.page_at is not null`;
+    from unplanned
+    where r.organization_id = unplanned.id and r.status in ${raw(OPEN_REPLAY)} and r.page_at is not null`;
 }

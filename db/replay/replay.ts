@@ -27,7 +27,7 @@ import {
   targetsAgain,
 } from './targets.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
-import { sql } from '../connections/statements.ts';
+import { among, sql } from '../connections/statements.ts';
 
 export class PayloadExpiredError extends Error {
   override readonly name = 'PayloadExpiredError';
@@ -310,7 +310,7 @@ function withoutPayload(db: Queryable, organizationId: string, eventIds: string[
   const { ids, low, high } = bounds(eventIds);
   return sql(db).ids`
     select e.id from events e left join event_payloads p on p.event_id = e.id and p.event_id between ${low} and ${high}
-    where e.organization_id = ${organizationId} and e.id = any(${ids}::text[]) and e.id between ${low} and ${high}
+    where e.organization_id = ${organizationId} and ${among('e.id', ids)}
       and p.event_id is null`;
 }
 

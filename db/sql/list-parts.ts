@@ -1,6 +1,7 @@
 // Parts of lists: pages, and what follows a cursor. One rule of every list that grows: its total is exact up to
 // MOST_COUNTED rows.
 import type { Queryable } from '../connections/pool.ts';
+import { type Fragment, raw, sql } from '../connections/statements.ts';
 
 /**
  * Counting stops there, so that no list costs more than reading an index for some milliseconds. Pages begin before it.
@@ -48,12 +49,10 @@ export interface Reader<Item> {
  * Counts rows, at most one more than MOST_COUNTED.
  * @param matching a statement from its `from` on
  */
-export async function countMatching(db: Queryable, matching: string, values: unknown[]): Promise<number> {
-  const { rows } = await db.query<{ total: number }>(
-    `select count(*)::float8 as total from (select ${matching} limit ${MOST_COUNTED + 1}) counted`,
-    values,
-  );
-  return rows[0]?.total ?? 0;
+export async function countMatching(db: Queryable, matching: Fragment): Promise<number> {
+  const found = await sql(db).first<{ total: number }>`
+    select count(*)::float8 as total from (select ${matching} limit ${raw(MOST_COUNTED + 1)}) counted`;
+  return found?.total ?? 0;
 }
 
 /** @throws PageTooDeepError */

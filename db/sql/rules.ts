@@ -4,7 +4,7 @@ import { OPEN_STATUSES } from '../../core/delivery/delivery.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 /** A list for `in`. */
 export const quoted = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
@@ -298,10 +298,14 @@ export const chainOf = (delivery: string, route: string): string =>
 
 /**
  * `from` and `where` of the replays `x` of a delivery: the later ones of its chain that were not skipped.
- * @param from an expression: no id of such a delivery is below
+ * @param delivery the alias of its row
+ * @param from no id of such a delivery is below
  */
-export const replaysIn = (delivery: string, from: string): string =>
-  `from deliveries x left join routes xr on xr.id = x.route_id and xr.organization_id = x.organization_id
-   where x.event_id = ${delivery}.event_id and x.id > ${delivery}.id and x.id >= ${from} and x.replay_of is not null
-     and x.status <> 'skipped' and x.route_id is not distinct from ${delivery}.route_id
-     and ${chainOf('x', 'xr')} = ${chainOf(delivery, 'xr')}`;
+export const replaysOf = (delivery: string, from: string): Fragment => {
+  const d = raw(delivery);
+  return fragment`from deliveries x
+    left join routes xr on xr.id = x.route_id and xr.organization_id = x.organization_id
+    where x.event_id = ${d}.event_id and x.id > ${d}.id and x.id >= ${from} and x.replay_of is not null
+      and x.status <> 'skipped' and x.route_id is not distinct from ${d}.route_id
+      and ${raw(chainOf('x', 'xr'))} = ${raw(chainOf(delivery, 'xr'))}`;
+};

@@ -114,7 +114,8 @@ export async function findBatch(
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
   return sql(db).first<BatchUnderWay>`
-    select ${raw(BATCH_COLUMNS)} from warehouse_batches b where organization_id = ${organizationId} and id = ${batchId}`;
+    select ${raw(BATCH_COLUMNS)} from warehouse_batches b
+    where organization_id = ${organizationId} and id = ${batchId}`;
 }
 
 export interface OpenBatch {
@@ -161,9 +162,8 @@ export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: Wri
     return sql(db).any`
       update warehouse_batches
       set status = 'uploaded', error = null, error_summary = null, events = ${events}, bytes = ${bytes},
-        misfits = ${convertedCount(conversions)}, sha256 = ${sha256},
-          latency = ${latency},
-        first_received_at = ${firstReceivedAt}, last_received_at = ${lastReceivedAt}, uploaded_at = ${writtenAt},
+          misfits = ${convertedCount(conversions)}, sha256 = ${sha256}, latency = ${latency},
+          first_received_at = ${firstReceivedAt}, last_received_at = ${lastReceivedAt}, uploaded_at = ${writtenAt},
           conversions = ${jsonParameter(conversions)}::jsonb
       where id = ${batch.id} and attempts = ${batch.attempts} and status = 'uploading'`;
   });

@@ -107,9 +107,9 @@ export async function countGains(db: Queryable): Promise<DueFlush[]> {
       update warehouse_flushes f
       set gained_events = f.gained_events + g.events, gained_bytes = f.gained_bytes + g.bytes, counted_at = now(),
           -- a batch that may be full is signalled once
-          counted_in = case when f.gained_events + g.events < f.needed_events
-            and f.gained_bytes + g.bytes < f.needed_bytes
-                            then pg_current_snapshot() end
+          counted_in = case
+            when f.gained_events + g.events < f.needed_events and f.gained_bytes + g.bytes < f.needed_bytes
+            then pg_current_snapshot() end
       from gain g where f.destination_id = g.destination_id
       returning f.destination_id, f.organization_id, f.counted_in
     )
@@ -144,8 +144,7 @@ export async function noteFilling(
     )
     update warehouse_flushes
     set counted_in = ${filling.snapshot}::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0,
-      needed_events = ${filling.neededEvents},
-        needed_bytes = ${filling.neededBytes}
+        needed_events = ${filling.neededEvents}, needed_bytes = ${filling.neededBytes}
     where destination_id = ${destinationId}`;
 }
 

@@ -4,7 +4,7 @@ import { bounds, jsonParameter } from '../connections/parameters.ts';
 import { unqueue } from '../sql/rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm, inOrder } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
-import { sql } from '../connections/statements.ts';
+import { among, sql } from '../connections/statements.ts';
 
 // Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot
 // deadlock. A delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another
@@ -90,7 +90,7 @@ export function halveBatch(
   { id, attempts, ...batch }: Pick<BatchUnderWay, 'id' | 'attempts'> & WarehouseKey,
   { left, right }: Halves,
 ): Promise<boolean> {
-  const { ids, low, high } = bounds(right.deliveryIds);
+  const ids = right.deliveryIds;
   return inOrder(pool, batch, 'frozen', async (db, frozenAt) => {
     // One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be
     // locked, and only by its latest upload: an older upload moves nothing. Deliveries that ended meanwhile stay where
@@ -102,19 +102,15 @@ export function halveBatch(
         returning *
       ), moved as (
         update deliveries d set batch_id = ${right.id} from halved
-        where d.id = any(${ids}::text[]) and d.id between ${low} and ${high}
-          and d.destination_id = halved.destination_id
-          and d.batch_id = ${id} and d.status = 'pending'
+        where ${among('d.id', ids)}
+          and d.destination_id = halved.destination_id and d.batch_id = ${id} and d.status = 'pending'
         returning d.id
       )
       insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format,
-        field_mapping,
-        payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
-        bytes, frozen_at, half_of)
+        field_mapping, payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since,
+        events, bytes, frozen_at, half_of)
       select ${right.id}, organization_id, destination_id, 'frozen', partition, ${right.keyAt(frozenAt)}, file_format,
-        field_mapping, payload_column,
-             compression, key_order,
-             first, last, waiting_since, events_moved, ${right.bytes}, ${frozenAt}, id
+             field_mapping, payload_column, compression, key_order, first, last, waiting_since, events_moved, ${right.bytes}, ${frozenAt}, id
       from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as last from moved) as m
       where events_moved > 0
       returning id`;

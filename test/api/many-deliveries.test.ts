@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
+import { toStatement } from '../../db/connections/statements.ts';
 import { newestOfEvent, deliverySelection } from '../../db/history/deliveries.ts';
 import { READ_IN_ORDER } from '../../db/sql/rules.ts';
 import type { Json } from '../support/api-client.ts';
@@ -80,7 +81,7 @@ describe('An event with thousands of deliveries', () => {
     it(`reads no more of its deliveries than the ${what} ones it needs`, async () => {
       const selection = deliverySelection(organization.id, {});
       const before = after === undefined ? {} : { before: ids[after] ?? '' };
-      const { text, values } = newestOfEvent(eventId, { ...selection, ...before }, limit, 0);
+      const { text, values } = toStatement(newestOfEvent(eventId, { ...selection, ...before }, limit, 0));
       await inTransaction(testPool(), async (db) => {
         await db.query(`select ${READ_IN_ORDER}`);
         expect(await rowsRead(db, 'deliveries', text, values)).to.be.within(limit, limit + 1);
