@@ -111,7 +111,7 @@ export function DataTable<Row>({ title, idOf, answer, empty, onOpen, selection, 
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too */}
-      <section className="table table-box" aria-label={title} tabIndex={0} aria-busy={answer.isFetching}>
+      <section className="table box" aria-label={title} tabIndex={0} aria-busy={answer.isFetching}>
         {!isEmpty && (
           <table>
             <thead>

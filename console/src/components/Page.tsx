@@ -1,4 +1,5 @@
 // The head of a page: its title, which the window has too, what can be done, and the lists beside it.
+import { Box, Group } from '@mantine/core';
 import { ChevronLeftIcon } from './icons.tsx';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect } from 'react';
@@ -24,10 +25,10 @@ export function Page({ title, crumb, status, note, actions, children }: Props) {
   }, [title]);
   return (
     <div className="page">
-      <div className="page-head">
-        <div>
+      <Group justify="space-between" align="flex-start" gap="8px 16px">
+        <Box miw={0}>
           {crumb && (
-            <Link to={crumb.to} className="crumb">
+            <Link to={crumb.to} className="crumb inline quiet">
               <ChevronLeftIcon aria-hidden="true" />
               {crumb.label}
             </Link>
@@ -39,9 +40,9 @@ export function Page({ title, crumb, status, note, actions, children }: Props) {
             {status}
           </div>
           {note && <div className="quiet">{note}</div>}
-        </div>
+        </Box>
         <div className="row">{actions}</div>
-      </div>
+      </Group>
       <Siblings />
       <Suspense fallback={null}>
         <CustomRange />
@@ -65,7 +66,12 @@ function Siblings() {
   return (
     <nav className="row" aria-label="Lists">
       {shown.map((page) => (
-        <Link key={page.path} to={page.path} className="chip" data-active={page === here ? '' : undefined}>
+        <Link
+          key={page.path}
+          to={page.path}
+          className="chip inline small quiet"
+          data-active={page === here ? '' : undefined}
+        >
           {page.title}
         </Link>
       ))}

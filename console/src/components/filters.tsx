@@ -168,7 +168,7 @@ export function Filters({ of, views = {} }: BarProps) {
             <span key={label} className="row" data-view="">
               <button
                 type="button"
-                className="chip"
+                className="chip inline small quiet"
                 data-active={isNow(view) ? '' : undefined}
                 aria-pressed={isNow(view)}
                 onClick={() => set(view)}

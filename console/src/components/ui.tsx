@@ -1,5 +1,5 @@
 // The small parts of pages (docs/internals/clients-and-console.md).
-import { ActionIcon, type ActionIconProps } from '@mantine/core';
+import { ActionIcon, type ActionIconProps, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { CheckCircledIcon, CopyIcon, ExclamationTriangleIcon, InfoCircledIcon } from './icons.tsx';
 import { Link } from '@tanstack/react-router';
@@ -38,7 +38,7 @@ export const Dot = ({ tone, isLive = false }: { tone: Tone; isLive?: boolean }) 
 /** A status as a dot and a word; never by colour alone. */
 export function Status({ of, label = statusText(of) }: { of: string; label?: string }) {
   return (
-    <span className="status">
+    <span className="status inline">
       <Dot tone={toneOf(of)} />
       {label}
     </span>
@@ -56,7 +56,7 @@ interface CardProps {
 
 export function Card({ title, actions, isFlush = false, children }: CardProps) {
   return (
-    <section className={isFlush ? 'card card-flush' : 'card'} aria-label={title}>
+    <section className={isFlush ? 'card box card-flush' : 'card box'} aria-label={title}>
       {title !== undefined && (
         <div className="row row-between card-head">
           <h2>{title}</h2>
@@ -85,7 +85,7 @@ interface CalloutProps {
 export function Callout({ tone, title, role, children }: CalloutProps) {
   const Icon = ICONS[tone];
   return (
-    <div className="callout" data-tone={tone} role={role}>
+    <div className="callout box" data-tone={tone} role={role}>
       <Icon aria-hidden="true" />
       <div className="prose">
         <strong>{title}</strong>
@@ -175,7 +175,7 @@ export function Id({ of, isLink = true }: { of: string; isLink?: boolean }) {
     </>
   );
   return (
-    <span className="id" title={of}>
+    <span className="id inline mono" title={of}>
       {path ? <Link to={path}>{text}</Link> : <span>{text}</span>}
       <button type="button" aria-label={`Copy ${of}`} title="Copy" onClick={() => void copy(of, 'ID')}>
         <CopyIcon width={12} height={12} />
@@ -249,10 +249,12 @@ export function Table({ title, className = 'table-wrap', heads = [], rows }: Tab
 /** What a list says when there is nothing in it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="empty prose">
-      <strong>{title}</strong>
+    <Stack className="prose" align="center" gap="xs" px="md" py={40} ta="center" c="dimmed">
+      <Text component="strong" inherit fw={600} c="var(--ink)">
+        {title}
+      </Text>
       {children}
-    </div>
+    </Stack>
   );
 }
 
@@ -265,5 +267,5 @@ export function Headers({ title, of }: { title: string; of: Record<string, strin
     <bdi key="value">{plain(shortened(value, MOST_CHARACTERS))}</bdi>,
   ]);
   if (rows.length === 0) return <p className="quiet">No {title.toLowerCase()}</p>;
-  return <Table title={title} className="table-box table-wrap mono" rows={rows} />;
+  return <Table title={title} className="box table-wrap mono" rows={rows} />;
 }

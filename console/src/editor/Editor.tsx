@@ -50,7 +50,7 @@ export function Editor({ label, value, language, onChange, readOnly = false, mar
       <Input.Label size="xs" labelElement="div" aria-hidden="true">
         {label}
       </Input.Label>
-      <div className="editor" ref={place} />
+      <div className="editor box" ref={place} />
       {marks.map(({ line, message }) => (
         <p key={`${line} ${message}`} role="alert" className="small bad anywhere">
           Line {line}: {plain(message)}

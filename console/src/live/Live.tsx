@@ -94,7 +94,7 @@ export function LiveSwitch({ isOn, state, set }: { isOn: boolean; state: LiveSta
   const [label, tone] = WORDS[state.is];
   return (
     <>
-      <span className="status" data-live={state.is}>
+      <span className="status inline" data-live={state.is}>
         {label !== '' && <Dot tone={tone} isLive={state.is === 'open'} />}
         {label}
       </span>

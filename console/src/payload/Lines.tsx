@@ -31,7 +31,7 @@ export function Lines({ label, count, line }: { label: string; count: number; li
               key={item.key}
               ref={virtual.measureElement}
               data-index={item.index}
-              className="line"
+              className="line verbatim"
               style={{ transform: `translateY(${item.start}px)` }}
             >
               {line(item.index)}

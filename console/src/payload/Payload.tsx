@@ -1,5 +1,5 @@
 // A payload as a tree, as text or as bytes. Nothing of it becomes a part of the page: it is always text, in lines.
-import { SegmentedControl } from '@mantine/core';
+import { SegmentedControl, Stack } from '@mantine/core';
 import { CopyIcon, DownloadIcon } from '../components/icons.tsx';
 import { useMemo, useState } from 'react';
 import { copy, IconButton } from '../components/ui.tsx';
@@ -29,7 +29,7 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
   const view = chosen ?? (nodes ? 'tree' : text === null ? 'hex' : 'raw');
   const views = [...(nodes ? ['tree'] : []), ...(text === null ? [] : ['raw']), 'hex'];
   return (
-    <div className="payload">
+    <Stack gap="xs">
       <div className="row row-between">
         <SegmentedControl
           aria-label={`${title} view`}
@@ -55,7 +55,7 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
       {view === 'tree' && nodes && text !== null && <JsonTree title={title} text={text} nodes={nodes} />}
       {view === 'raw' && text !== null && <Raw title={title} text={text} />}
       {view === 'hex' && <Hex title={title} bytes={bytes} />}
-    </div>
+    </Stack>
   );
 }
 

@@ -12,7 +12,7 @@ export function CustomRange() {
   const page = usePage();
   if (!page?.range || (search.from === undefined && search.to === undefined)) return null;
   return (
-    <search className="row custom-range" aria-label="Custom range">
+    <search className="row row-bottom" aria-label="Custom range">
       <Moment name="from" label="From" />
       <Moment name="to" label="To" />
       <Button

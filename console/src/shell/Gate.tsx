@@ -1,5 +1,5 @@
 // Lets in who has a key: by the code of a link, by a key that is typed in, or by the one this tab has.
-import { Loader } from '@mantine/core';
+import { Center, Loader } from '@mantine/core';
 import { RouterProvider } from '@tanstack/react-router';
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { CallerProvider } from '../api/caller.tsx';
@@ -65,8 +65,8 @@ function SignedIn() {
 
 function Waiting() {
   return (
-    <div className="waiting">
+    <Center h="100dvh">
       <Loader aria-label="Loading" />
-    </div>
+    </Center>
   );
 }

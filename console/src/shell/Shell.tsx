@@ -43,7 +43,12 @@ export function Shell() {
           >
             <HamburgerMenuIcon />
           </ActionIcon>
-          <button type="button" className="search-box" onClick={() => void openPalette()} aria-keyshortcuts="/">
+          <button
+            type="button"
+            className="search-box row row-line box"
+            onClick={() => void openPalette()}
+            aria-keyshortcuts="/"
+          >
             <MagnifyingGlassIcon aria-hidden="true" />
             <span>Search</span>
             <kbd className="key">/</kbd>

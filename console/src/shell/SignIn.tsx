@@ -1,5 +1,5 @@
 // Sign in by an API key. It is tried before it is kept, and kept in this tab only.
-import { Button, Code, PasswordInput } from '@mantine/core';
+import { Box, Button, Code, PasswordInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { clientWith, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
@@ -28,7 +28,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
     }
   };
   return (
-    <main className="sign-in">
+    <Box component="main" maw={380} mx="auto" mt="12vh" px="md">
       <form onSubmit={(event) => void signIn(event)} className="stack">
         <h1>Sign in to Hookyard</h1>
         {ended === 'refused' && (
@@ -69,6 +69,6 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
           prints a sign-in link.
         </p>
       </form>
-    </main>
+    </Box>
   );
 }

@@ -33,10 +33,10 @@ export function Changes({ delivery, attempt }: Props) {
   return (
     <Card title="Changes made by the route">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too */}
-      <section className="diff" aria-label="Payload received and body sent" tabIndex={0}>
+      <section className="diff box" aria-label="Payload received and body sent" tabIndex={0}>
         {lines.map(({ kind, text }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no name
-          <div key={index} data-tone={kind === '+' ? 'ok' : kind === '-' ? 'bad' : undefined}>
+          <div key={index} className="verbatim" data-tone={kind === '+' ? 'ok' : kind === '-' ? 'bad' : undefined}>
             {kind} {plain(text)}
           </div>
         ))}

@@ -119,7 +119,7 @@ function Stored({ of }: { of: Destination }) {
       {of.type !== 'http' && of.fieldMapping.length > 0 && (
         <Table
           title="Field mapping"
-          className="table-box"
+          className="box"
           heads={['Column', 'Path', 'Type', 'Default']}
           rows={of.fieldMapping.map((rule) => [
             plain(rule.target),

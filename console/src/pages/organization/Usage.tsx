@@ -67,8 +67,8 @@ const limitColumns: Column<Row>[] = [
       if (share === null) return '–';
       const color = share >= 100 ? 'red' : share >= 80 ? 'yellow' : 'accent';
       return (
-        <div className="row row-line share">
-          <Progress value={share} color={color} aria-label={`${LIMITS[row.name]} used`} />
+        <div className="row row-line">
+          <Progress w={80} value={share} color={color} aria-label={`${LIMITS[row.name]} used`} />
           <span>{share > 0 && share < 1 ? '<1' : Math.floor(share)}%</span>
         </div>
       );

@@ -173,7 +173,7 @@ interface StatProps {
 
 function Stat({ title, value, isWarning = false, note, to, search = {}, course = [] }: StatProps) {
   return (
-    <Link to={to} search={search as never} className="card stat">
+    <Link to={to} search={search as never} className="card box stat">
       <span className="quiet">{title}</span>
       <b className={isWarning ? 'warn' : undefined}>{value}</b>
       <span className="small quiet">{note || ' '}</span>

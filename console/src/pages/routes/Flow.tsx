@@ -115,7 +115,7 @@ interface NodeProps {
 function Node({ kind, icon: Icon, title, tone, isFailover = false, children }: NodeProps) {
   return (
     <li data-tone={tone} data-failover={isFailover ? '' : undefined}>
-      <div className="node">
+      <div className="node box">
         <div>
           <Icon />
           {kind}

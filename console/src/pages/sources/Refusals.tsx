@@ -175,7 +175,7 @@ function One({ refusal, mayRead }: { refusal: Refusal; mayRead: boolean }) {
       {refusal.payloadStart != null && (
         <>
           {refusal.payloadEncoding && <p className="small quiet">Binary, shown as base64</p>}
-          <pre className="shown">
+          <pre className="mono verbatim">
             <bdi>{plain(refusal.payloadStart)}</bdi>
           </pre>
         </>
