@@ -1,8 +1,5 @@
 // The pages as routes. The table is pages/index.ts; addresses are read and written by search.ts.
-import type { ComponentType } from 'react';
-import { useMay } from './api/caller.tsx';
-import { Callout } from './components/ui.tsx';
-import { type PageRow, pages } from './pages/index.ts';
+import { pages } from './pages/index.ts';
 import {
   createRootRoute,
   createRoute,
@@ -24,7 +21,7 @@ const routes = pages.map((page) =>
   createRoute({
     getParentRoute: () => root,
     path: page.path,
-    component: lazyRouteComponent(async () => ({ default: byScope(page, await page.load()) })),
+    component: lazyRouteComponent(page.load, page.component),
   }),
 );
 
@@ -55,20 +52,4 @@ export function PageFailed({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   return <Failed error={error} again={again} />;
-}
-
-/** The page for keys with its scope; another one says why it is not there. */
-export function byScope({ scope, title }: PageRow, Shown: ComponentType): ComponentType {
-  if (scope === undefined) return Shown;
-  return function ByScope() {
-    const may = useMay(scope);
-    if (may) return <Shown />;
-    return (
-      <Page title={title}>
-        <Callout tone="warn" title="Your API key has no access to this page" role="status">
-          This page requires the <code>{scope}</code> scope. Sign in with another key or ask an administrator for one.
-        </Callout>
-      </Page>
-    );
-  };
 }

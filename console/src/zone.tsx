@@ -1,17 +1,14 @@
 // The one time zone of all pages, UTC or that of the browser, and times in it.
-import { createContext, type ReactNode, useContext, useState, useSyncExternalStore } from 'react';
+import { useLocalStorage } from '@mantine/hooks';
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { exactText, fromNowText, type Zone } from './format.ts';
 
-const PLACE = 'hookyard.zone';
+const KEPT = { key: 'hookyard.zone', getInitialValueInEffect: false };
 const Context = createContext<{ zone: Zone; setZone: (zone: Zone) => void }>({ zone: 'utc', setZone: () => {} });
 
 export function ZoneProvider({ children }: { children: ReactNode }) {
-  const [zone, setZone] = useState<Zone>(localStorage.getItem(PLACE) === 'local' ? 'local' : 'utc');
-  const keep = (next: Zone) => {
-    localStorage.setItem(PLACE, next);
-    setZone(next);
-  };
-  return <Context value={{ zone, setZone: keep }}>{children}</Context>;
+  const [zone, setZone] = useLocalStorage<Zone>({ ...KEPT, defaultValue: 'utc' });
+  return <Context value={{ zone, setZone }}>{children}</Context>;
 }
 
 export const useZone = () => useContext(Context);

@@ -18,9 +18,10 @@ type Scope = Caller['key']['scopes'][number];
 /** What an operation asks for. */
 export type SingleScope = Exclude<Scope, 'read' | 'write'>;
 
-/** Whether the key may do what needs this scope. */
-export function useMay(scope: SingleScope): boolean {
-  return mayWith(useCaller().key.scopes, scope);
+/** Whether the key may do what needs this scope; all may do what needs none. */
+export function useMay(scope: SingleScope | undefined): boolean {
+  const caller = useContext(Context);
+  return scope === undefined || (caller !== null && mayWith(caller.key.scopes, scope));
 }
 
 /** Whether scopes allow what needs one; `read` and `write` stand for all of theirs (docs/operate/security.md). */

@@ -1,14 +1,15 @@
 // How pages get data: `useAsk('listRoutes', { page: 1 })`. The key of a query is [operation, input].
 import {
   keepPreviousData,
+  onlineManager,
   QueryClient,
   queryOptions,
   type UseQueryResult,
   useMutation,
   useQuery,
 } from '@tanstack/react-query';
+import { type SingleScope, useMay } from './caller.tsx';
 import { call, type Input, type Name, type Output } from './client.ts';
-import { connection } from './connection.ts';
 import { session } from './session.ts';
 import { shareEqual } from './versions.ts';
 
@@ -22,7 +23,9 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 });
-connection.onReturn(() => void refetch());
+onlineManager.subscribe((isOnline) => {
+  if (isOnline) void refetch();
+});
 let { key: askedWith } = session.get();
 session.subscribe(() => {
   // What one key may see is not shown to the next.
@@ -53,8 +56,10 @@ export function askAgain(): Promise<void> {
   return refetch();
 }
 
-interface AskOptions<Answer> {
+export interface AskOptions<Answer> {
   enabled?: boolean;
+  /** A key without it does not ask. */
+  scope?: SingleScope;
   /**
    * The time between two requests while the page is visible, ms; a function of the last response, if the requests may
    * end.
@@ -78,10 +83,11 @@ export function useAsk<N extends Name>(
   input: Input<N>,
   options: AskOptions<Output<N>> = {},
 ): UseQueryResult<Output<N>> {
-  const { every = false } = options;
+  const { enabled = true, scope, every = false } = options;
+  const may = useMay(scope);
   return useQuery({
     ...ask(name, input),
-    enabled: options.enabled ?? true,
+    enabled: enabled && may,
     refetchInterval: typeof every === 'function' ? ({ state }) => every(state.data) : every,
     ...(options.keep && { placeholderData: keepPreviousData }),
   }) as UseQueryResult<Output<N>>;

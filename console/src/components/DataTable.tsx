@@ -1,7 +1,8 @@
 // A list of records: columns, selection, pages, keys (`j k o x`). Loading, failed and empty look different.
 import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
 import { CheckIcon, ColumnsIcon } from './icons.tsx';
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, totalText } from '../format.ts';
 import { Link } from '@tanstack/react-router';
 import { isTyping } from '../shell/typing.ts';
@@ -218,17 +219,10 @@ function PageButtons({ of, count, onPage }: { of: Paged | undefined; count: numb
 
 /** Columns that the user does not want to see, kept in the browser for each table. */
 function useHiddenColumns(title: string, columns: readonly { title: string; optional?: boolean }[]) {
-  const place = `hookyard.hidden-columns.${title}`;
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(() => {
-    const kept = localStorage.getItem(place);
-    const optional = () => columns.filter((column) => column.optional).map((column) => column.title);
-    return new Set(kept === null ? optional() : (JSON.parse(kept) as string[]));
-  });
-  const keep = (next: ReadonlySet<string>) => {
-    localStorage.setItem(place, JSON.stringify([...next]));
-    setHidden(next);
-  };
-  return [hidden, keep] as const;
+  const kept = { key: `hookyard.hidden-columns.${title}`, getInitialValueInEffect: false };
+  const [hidden, setHidden] = useLocalStorage<string[] | undefined>(kept);
+  const optional = columns.filter((column) => column.optional).map((column) => column.title);
+  return [new Set(hidden ?? optional), (next: ReadonlySet<string>) => setHidden([...next])] as const;
 }
 
 interface ChoiceProps {

@@ -1,5 +1,6 @@
 // Filters of lists. Each is a member of the address (search.ts), so that what is seen can be sent to somebody.
 import { Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
 import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon, MixerHorizontalIcon } from './icons.tsx';
 import { useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
@@ -134,16 +135,10 @@ export function Filters({ of, views = {} }: BarProps) {
   const hasMore = shown.some(({ isMore }) => isMore);
   const [search, set] = usePageSearch();
   const { pathname } = useLocation();
-  const place = `hookyard.views.${pathname}`;
-  const [saved, setSaved] = useState<Record<string, Search>>(
-    () => JSON.parse(localStorage.getItem(place) ?? '{}') as Record<string, Search>,
-  );
+  const kept = { key: `hookyard.views.${pathname}`, getInitialValueInEffect: false };
+  const [saved = {}, setSaved] = useLocalStorage<Record<string, Search> | undefined>(kept);
   const [isMore, setMore] = useState(false);
   const [isOpen, setOpen] = useState(false);
-  const keep = (next: Record<string, Search>) => {
-    localStorage.setItem(place, JSON.stringify(next));
-    setSaved(next);
-  };
   const now = filtersIn(search);
   const nothing = Object.fromEntries(Object.keys(now).map((name) => [name, undefined]));
   const count = Object.keys(now).length;
@@ -181,7 +176,7 @@ export function Filters({ of, views = {} }: BarProps) {
                   variant="subtle"
                   color="gray"
                   label={`Remove filter ${label}`}
-                  onClick={() => keep(Object.fromEntries(Object.entries(saved).filter(([name]) => name !== label)))}
+                  onClick={() => setSaved(Object.fromEntries(Object.entries(saved).filter(([name]) => name !== label)))}
                 >
                   <Cross2Icon />
                 </IconButton>
@@ -216,7 +211,7 @@ export function Filters({ of, views = {} }: BarProps) {
             Clear
           </Button>
         )}
-        {hasFilter && <SaveView onSave={(name) => keep({ ...saved, [name]: now })} />}
+        {hasFilter && <SaveView onSave={(name) => setSaved({ ...saved, [name]: now })} />}
       </search>
     </>
   );

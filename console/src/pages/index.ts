@@ -9,7 +9,9 @@ export interface PageRow {
   title: string;
   /** What else people search for to find it. */
   words?: string;
-  load: () => Promise<ComponentType>;
+  load: () => Promise<Record<string, ComponentType>>;
+  /** What the file of the page calls it. */
+  component: string;
   /** What a key needs for it; others do not find it in the menu, and are told where an address leads them. */
   scope?: SingleScope;
   /** The group of the sidebar it is in; a page without it is reached from others. */
@@ -22,17 +24,15 @@ export interface PageRow {
   range?: RangeName;
 }
 
-type Pages<Name extends string> = Record<Name, ComponentType>;
-type Load<Name extends string> = () => Promise<Pages<Name>>;
-type More = Omit<PageRow, 'path' | 'title' | 'load' | 'scope'>;
+type More = Omit<PageRow, 'path' | 'title' | 'load' | 'component' | 'scope'>;
 
 function page<Name extends string>(
   [path, title, scope]: [path: string, title: string, scope?: SingleScope],
-  load: Load<Name>,
-  name: Name,
+  load: () => Promise<Record<Name, ComponentType>>,
+  component: Name,
   more: More = {},
 ): PageRow {
-  return { path, title, ...(scope && { scope }), load: async () => (await load())[name], ...more };
+  return { path, title, ...(scope && { scope }), load, component, ...more };
 }
 
 const event = () => import('./events/Event.tsx');

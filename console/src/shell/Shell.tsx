@@ -3,32 +3,30 @@ import { refetch } from '../api/queries.ts';
 import { KeysDialog, openPalette, Palette } from './later.ts';
 import { isTyping } from './typing.ts';
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useLocalStorage } from '@mantine/hooks';
 import { DotsHorizontalIcon, HamburgerMenuIcon, MagnifyingGlassIcon } from '../components/icons.tsx';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
-import { useCaller } from '../api/caller.tsx';
-import { connection } from '../api/connection.ts';
+import { Suspense, useEffect, useSyncExternalStore } from 'react';
+import { useCaller, useMay } from '../api/caller.tsx';
+import { onlineManager } from '@tanstack/react-query';
 import { session } from '../api/session.ts';
 import { Loading } from '../components/Failed.tsx';
+import { Page } from '../components/Page.tsx';
 import { Callout, IconButton } from '../components/ui.tsx';
 import { plain, plural } from '../format.ts';
 import { Sidebar } from './Sidebar.tsx';
-import { TimeMenu } from './TimeMenu.tsx';
+import { TimeMenu, usePage } from './TimeMenu.tsx';
 
-const NARROW_PLACE = 'hookyard.sidebar';
+const WIDTH = { key: 'hookyard.sidebar', getInitialValueInEffect: false };
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
-  const [isNarrow, setNarrow] = useState(localStorage.getItem(NARROW_PLACE) === 'narrow');
+  const [width, setWidth] = useLocalStorage({ ...WIDTH, defaultValue: 'wide' });
+  const isNarrow = width === 'narrow' && !isOpen;
   const path = useRouterState({ select: (state) => state.location.pathname });
   // The sidebar covers the page where it is narrow.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the page changes
   useEffect(close, [path]);
-  const narrow = (next: boolean) => {
-    localStorage.setItem(NARROW_PLACE, next ? 'narrow' : 'wide');
-    setNarrow(next);
-  };
   return (
     <div className="shell">
       <header className="row row-between row-line">
@@ -63,14 +61,19 @@ export function Shell() {
         className="side"
         aria-label="Sidebar"
         data-open={isOpen ? '' : undefined}
-        data-narrow={isNarrow && !isOpen ? '' : undefined}
+        data-narrow={isNarrow ? '' : undefined}
       >
-        <Sidebar path={path} isNarrow={isNarrow && !isOpen} onNarrow={narrow} onClose={close} />
+        <Sidebar
+          path={path}
+          isNarrow={isNarrow}
+          onNarrow={(next) => setWidth(next ? 'narrow' : 'wide')}
+          onClose={close}
+        />
       </aside>
       <main id="page">
         <ConnectionLost />
         <Suspense fallback={<Loading />}>
-          <Outlet />
+          <PageByScope />
         </Suspense>
       </main>
       <Suspense fallback={null}>
@@ -78,6 +81,21 @@ export function Shell() {
       </Suspense>
       <Keys />
     </div>
+  );
+}
+
+/** The page for keys with its scope; another one says why it is not there. */
+function PageByScope() {
+  const page = usePage();
+  const may = useMay(page?.scope);
+  if (page === undefined || may) return <Outlet />;
+  return (
+    <Page title={page.title}>
+      <Callout tone="warn" title="Your API key has no access to this page" role="status">
+        This page requires the <code>{page.scope}</code> scope. Sign in with another key or ask an administrator for
+        one.
+      </Callout>
+    </Page>
   );
 }
 
@@ -115,10 +133,13 @@ function Account() {
 }
 
 function ConnectionLost() {
-  const isLost = useSyncExternalStore(connection.subscribe, connection.isLost);
+  const isOnline = useSyncExternalStore(
+    (listener) => onlineManager.subscribe(listener),
+    () => onlineManager.isOnline(),
+  );
   return (
     <div role="status">
-      {isLost && (
+      {!isOnline && (
         <Callout tone="warn" title="The API is not responding">
           The data below may be out of date. The console reconnects automatically.
         </Callout>
