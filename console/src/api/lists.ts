@@ -3,8 +3,10 @@
 // it has come.
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ListName } from '@hookyard/client';
-import type { Total } from '../format.ts';
-import { call, each, type Input, type Item } from './client.ts';
+import { type Total, totalText } from '../format.ts';
+import { type SingleScope, useMay } from './caller.tsx';
+import { call, each, type Input, type Item, type Output } from './client.ts';
+import { AGAIN_MS, type AskOptions, useAsk } from './queries.ts';
 
 /** How long one waits for a part before it is shown as it is, ms. */
 const ENOUGH_MS = 3000;
@@ -97,11 +99,28 @@ export async function gather<N extends ListName>(
  * All records of a list for a choice. The key begins with the operation, so that what makes the list old makes this
  * old.
  */
-export function useAll<N extends ListName>(name: N, enabled = true, every: number | false = false) {
+export function useAll<N extends ListName>(
+  name: N,
+  enabled = true,
+  { every = false, scope }: { every?: number | false; scope?: SingleScope } = {},
+) {
+  const may = useMay(scope);
   return useQuery({
     queryKey: [name, 'all'] as const,
-    enabled,
+    enabled: enabled && may,
     refetchInterval: every,
     queryFn: ({ signal }) => gather(name, {}, MOST_CHOICES, { signal }),
   });
+}
+
+/** How many match now; undefined: none, or it is not known. */
+export function useSome<N extends 'listDeliveries' | 'listIssues'>(
+  name: N,
+  filter: Input<N>,
+  options: Pick<AskOptions<Output<N>>, 'enabled' | 'scope' | 'keep'> = {},
+): { total: number; text: string } | undefined {
+  const { data } = useAsk(name, { ...filter, pageSize: 1 } as Input<N>, { ...options, every: AGAIN_MS });
+  // What others asked is known here too.
+  const found = options.enabled === false ? undefined : (data as { pagination: Total } | undefined)?.pagination;
+  return found && found.total > 0 ? { total: found.total, text: totalText(found) } : undefined;
 }

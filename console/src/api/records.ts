@@ -7,7 +7,7 @@ export type RecordKind = 'source' | 'destination' | 'route' | 'alert channel' | 
 type Pascal<Text extends string> = Text extends `${infer First} ${infer Rest}`
   ? `${Capitalize<First>}${Capitalize<Rest>}`
   : Capitalize<Text>;
-type Verb = 'get' | 'create' | 'update' | 'delete';
+type Verb = 'get' | 'create' | 'update' | 'delete' | 'pause' | 'resume';
 
 /** `createAlertChannel` */
 export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind: K) =>

@@ -1,10 +1,11 @@
 // Figures over time (GET /api/metrics), of all or of a source, a route or a destination, as a chart with its totals.
 import type { MetricPoint, Metrics } from '@hookyard/client';
 import { useCallback, useMemo } from 'react';
+import { useSome } from '../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';
 import { Card } from '../components/ui.tsx';
-import { countText, durationText, plural, totalText } from '../format.ts';
+import { countText, durationText, plural } from '../format.ts';
 import { RANGES, type RangeName } from '../search.ts';
 import { Chart, type List, type Series } from './Chart.tsx';
 
@@ -74,11 +75,7 @@ export function Figures({ title, metric, members, range, of }: Props) {
   const from = beginOf(range, step);
   const input = { metric, from, step, ...of };
   const { data, error, refetch } = useAsk('getMetrics', input, { every: AGAIN_MS, keep: true });
-  const held = useAsk(
-    'listDeliveries',
-    { ...of, status: 'circuit_open', pageSize: 1 },
-    { enabled: metric === 'deliveries', every: AGAIN_MS },
-  ).data?.pagination;
+  const held = useSome('listDeliveries', { ...of, status: 'circuit_open' }, { enabled: metric === 'deliveries' });
   const total: Partial<Record<Member, number | null>> = data?.series[0]?.total ?? {};
   const shown = members.filter((member) => !['notSent', 'failedOver'].includes(member) || total[member]);
   const names = shown.join();
@@ -100,11 +97,7 @@ export function Figures({ title, metric, members, range, of }: Props) {
     <Chart
       title={title}
       {...drawn}
-      summary={
-        metric === 'deliveries' && held && held.total > 0
-          ? `${drawn.summary}, ${totalText(held)} held now`
-          : drawn.summary
-      }
+      summary={held ? `${drawn.summary}, ${held.text} held now` : drawn.summary}
       call={{ name: 'getMetrics', input }}
       listOf={listOf}
       stepMs={step * 1000}

@@ -1,6 +1,5 @@
 // The open issues of a source, a route or a destination, where its page is.
 import { Link } from '@tanstack/react-router';
-import { useMay } from '../api/caller.tsx';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { plain, plural } from '../format.ts';
 import { titleOf } from '../words/issues.ts';
@@ -11,10 +10,10 @@ import { Callout } from './ui.tsx';
 const MOST = 10;
 
 export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; destinationId?: string } }) {
-  const mayRead = useMay('issues:read');
+  const options = { scope: 'issues:read', every: AGAIN_MS } as const;
   const answers = [
-    useAsk('listIssues', { ...of, state: 'open', pageSize: MOST }, { enabled: mayRead, every: AGAIN_MS }),
-    useAsk('listIssues', { ...of, state: 'acknowledged', pageSize: MOST }, { enabled: mayRead, every: AGAIN_MS }),
+    useAsk('listIssues', { ...of, state: 'open', pageSize: MOST }, options),
+    useAsk('listIssues', { ...of, state: 'acknowledged', pageSize: MOST }, options),
   ];
   const failed = answers.find(({ error }) => error !== null);
   if (failed) return <Failed error={failed.error} again={() => void failed.refetch()} />;

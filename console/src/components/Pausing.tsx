@@ -8,6 +8,7 @@ import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
 import { pause } from '../api/pause.ts';
+import { operationOf } from '../api/records.ts';
 import { AGAIN_MS, ask, askAgain, queryClient, useAsk } from '../api/queries.ts';
 import { durationText, plain, plural, sentence, timeText, type Total, totalText, zoneName } from '../format.ts';
 import { Time, useNow, useZone } from '../zone.tsx';
@@ -25,15 +26,7 @@ const MOST_COUNTED = 5;
 
 type Kind = 'route' | 'destination';
 
-const placeOf = (kind: Kind, id: string) => (kind === 'route' ? { routeId: id } : { destinationId: id });
-const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'circuit_open' as const });
-
-/** Counts the held deliveries, then resumes them; uncounted with a key that may not read deliveries. */
-async function resumeHeld(kind: Kind, id: string, run: () => Promise<unknown>): Promise<Total | null> {
-  const held = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
-  await run();
-  return held?.pagination ?? null;
-}
+const heldAt = (kind: Kind, id: string) => ({ [`${kind}Id`]: id, status: 'circuit_open' as const });
 
 const resumedText = (what: string) => (held: Total | null) =>
   held && held.total > 0 ? `${what}. ${plural(held.total, 'held delivery', totalText(held))} resumed.` : what;
@@ -48,19 +41,16 @@ export function Pause({ kind, id, onClose }: PauseProps) {
   const { zone } = useZone();
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
-  const pause = (): Promise<unknown> => {
-    const body = {
-      ...(reason.trim() !== '' && { reason: reason.trim() }),
-      // Without a zone a browser reads it as local.
-      ...(until !== '' && { until: new Date(zone === 'utc' ? `${until}Z` : until).toISOString() }),
-    };
-    return kind === 'route' ? call('pauseRoute', { id, body }) : call('pauseDestination', { id, body });
+  const body = {
+    ...(reason.trim() !== '' && { reason: reason.trim() }),
+    // Without a zone a browser reads it as local.
+    ...(until !== '' && { until: new Date(zone === 'utc' ? `${until}Z` : until).toISOString() }),
   };
   return (
     <Confirm
       title={`Pause ${kind}`}
       verb={`Pause ${kind}`}
-      run={pause}
+      run={() => call(operationOf('pause', kind), { id, body })}
       said={`${sentence(kind)} paused`}
       onClose={onClose}
     >
@@ -95,18 +85,20 @@ interface ResumeProps {
 export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeProps) {
   const mayWrite = useMay(`${kind}s:write`);
   const [rate, setRate] = useState<number | string>('');
-  const resume = (): Promise<unknown> => {
-    const body = typeof rate === 'number' ? { releasePerSecond: rate } : {};
-    return kind === 'route' ? call('resumeRoute', { id, body }) : call('resumeDestination', { id, body });
-  };
   if (!paused || !mayWrite) return null;
+  const body = typeof rate === 'number' ? { releasePerSecond: rate } : {};
   return (
     <ConfirmedAction
       label="Resume"
       title={`Resume ${kind}`}
       verb={`Resume ${kind}`}
       variant={variant}
-      run={() => resumeHeld(kind, id, resume)}
+      run={async () => {
+        // Uncounted with a key that may not read deliveries.
+        const held = await call('listDeliveries', { ...heldAt(kind, id), pageSize: 1 }).catch(() => null);
+        await call(operationOf('resume', kind), { id, body });
+        return held?.pagination ?? null;
+      }}
       said={resumedText(`${sentence(kind)} resumed`)}
     >
       <p>
@@ -127,12 +119,7 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
   );
 }
 
-interface Pausing {
-  paused: boolean;
-  pausedSince: string | null;
-  pausedUntil: string | null;
-  pauseReason: string | null;
-}
+type Pausing = Pick<Route, 'paused' | 'pausedSince' | 'pausedUntil' | 'pauseReason'>;
 
 /** On the page of the record. */
 export function PausedCallout({ kind, of }: { kind: Kind; of: Pausing }) {
@@ -278,14 +265,8 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
   );
 }
 
-interface MayBePaused {
-  id: string;
-  name: string;
-  paused: boolean;
-  /** Lists of destinations lack these. */
-  pausedSince?: string | null;
-  pauseReason?: string | null;
-}
+/** Lists of destinations lack the last two. */
+type MayBePaused = Pick<Route, 'id' | 'name' | 'paused'> & Partial<Pick<Route, 'pausedSince' | 'pauseReason'>>;
 
 interface CountProps {
   kind: Kind;
@@ -371,26 +352,20 @@ interface HeldByProps {
 
 /** The routes that hold deliveries, and the destination if it is paused. */
 export function HeldBy({ routeId, destinationId, isOfRoutes = false }: HeldByProps) {
-  const mayRoutes = useMay('routes:read');
-  const mayDestinations = useMay('destinations:read');
-  const isList = mayRoutes && routeId === undefined;
   const list = (circuitState?: 'open' | 'half_open') => ({ destinationId, circuitState, pageSize: MOST_ROUTES });
-  const options = { enabled: isList, every: AGAIN_MS };
+  const ofRoutes = { scope: 'routes:read', every: AGAIN_MS } as const;
+  const options = { ...ofRoutes, enabled: routeId === undefined };
   // Pauses are among the routes themselves, circuit breakers can be asked for.
   const lists = [
     useAsk('listRoutes', list('open'), options),
     useAsk('listRoutes', list('half_open'), options),
     useAsk('listRoutes', list(), options),
   ];
-  const one = useAsk(
-    'getRoute',
-    { id: routeId ?? '' },
-    { enabled: mayRoutes && routeId !== undefined, every: AGAIN_MS },
-  );
+  const one = useAsk('getRoute', { id: routeId ?? '' }, { ...ofRoutes, enabled: routeId !== undefined });
   const destination = useAsk(
     'getDestination',
     { id: destinationId ?? '' },
-    { enabled: mayDestinations && destinationId !== undefined && !isOfRoutes, every: AGAIN_MS },
+    { enabled: destinationId !== undefined && !isOfRoutes, scope: 'destinations:read', every: AGAIN_MS },
   );
   const failed = [...lists, one, destination].find(({ error }) => error !== null);
   if (failed) return <Failed error={failed.error} again={() => void failed.refetch()} />;
@@ -399,15 +374,10 @@ export function HeldBy({ routeId, destinationId, isOfRoutes = false }: HeldByPro
   const routes = [...new Map(holding.map((route) => [route.id, route])).values()];
   const isPaused = destination.data?.paused === true;
   if (routes.length === 0 && !isPaused) return null;
-  const holders = [
-    ...(routes.length > 0 ? [plural(routes.length, 'route')] : []),
-    ...(isPaused ? ['the destination'] : []),
-  ];
+  const holders = [routes.length > 0 && plural(routes.length, 'route'), isPaused && 'the destination'];
+  const verb = routes.length + Number(isPaused) === 1 ? 'is' : 'are';
   return (
-    <Callout
-      tone="warn"
-      title={`${sentence(holders.join(' and '))} ${routes.length + Number(isPaused) === 1 ? 'is' : 'are'} holding deliveries`}
-    >
+    <Callout tone="warn" title={`${sentence(holders.filter(Boolean).join(' and '))} ${verb} holding deliveries`}>
       <Holds destination={destination.data} isCounted />
       {routes.map((route) => (
         <Holds key={route.id} route={route} isCounted />

@@ -66,12 +66,11 @@ export function Palette() {
 
 /** Sources and destinations whose name has these words. */
 function useRecords(text: string) {
-  const { scopes } = useCaller().key;
   const [search] = useDebouncedValue(text, TYPING_MS);
   const input = { search, pageSize: MOST_RECORDS };
   const isAsked = search.length > 1;
-  const sources = useAsk('listSources', input, { enabled: isAsked && mayWith(scopes, 'sources:read') });
-  const destinations = useAsk('listDestinations', input, { enabled: isAsked && mayWith(scopes, 'destinations:read') });
+  const sources = useAsk('listSources', input, { enabled: isAsked, scope: 'sources:read' });
+  const destinations = useAsk('listDestinations', input, { enabled: isAsked, scope: 'destinations:read' });
   if (!isAsked || text === '') return [];
   const rows = (list: { id: string; name: string }[] = [], kind: string, path: string) =>
     list.map(({ id, name }) => ({ id, name, kind, path }));

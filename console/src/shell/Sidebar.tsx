@@ -15,8 +15,8 @@ import {
 } from '../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { mayWith, useCaller, useMay } from '../api/caller.tsx';
-import { AGAIN_MS, useAsk } from '../api/queries.ts';
+import { mayWith, useCaller } from '../api/caller.tsx';
+import { useSome } from '../api/lists.ts';
 import { session, sessionName } from '../api/session.ts';
 import { plain } from '../format.ts';
 import { type PageRow, pages } from '../pages/index.ts';
@@ -113,10 +113,8 @@ function Item({ page, isHere, isNarrow, onClick }: ItemProps) {
 }
 
 function OpenIssues() {
-  const may = useMay('issues:read');
-  const { data } = useAsk('listIssues', { state: 'open', pageSize: 1 }, { enabled: may, every: AGAIN_MS });
-  const total = data?.pagination.total ?? 0;
-  return total > 0 ? <span className="side-count">{total > 99 ? '99+' : total}</span> : null;
+  const open = useSome('listIssues', { state: 'open' }, { scope: 'issues:read' });
+  return open && <span className="side-count">{open.total > 99 ? '99+' : open.total}</span>;
 }
 
 /** Whose records are shown; other keys that this tab has signed in with. */

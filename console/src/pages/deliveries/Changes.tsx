@@ -17,8 +17,8 @@ interface Props {
 
 export function Changes({ delivery, attempt }: Props) {
   const mayRead = useMay('payloads:read');
-  const mayEvents = useMay('events:read');
-  const event = useAsk('getEvent', { id: delivery.eventId, includePayload: true }, { enabled: mayRead && mayEvents });
+  const whole = { id: delivery.eventId, includePayload: true };
+  const event = useAsk('getEvent', whole, { enabled: mayRead, scope: 'events:read' });
   const input = { id: delivery.id, includeBody: true, ...(attempt !== undefined && { attempt }) };
   const sent = useAsk('getDeliveryRequest', input, { enabled: mayRead });
   const body = sent.data?.request?.body;

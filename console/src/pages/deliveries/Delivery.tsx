@@ -132,11 +132,9 @@ function Replayed({ by: { id, status, createdAt } }: { by: NonNullable<DeliveryW
 
 /** Why it is held, and what resumes it. */
 function Held({ delivery: { routeId, destinationId, failoverOf, holdReason } }: { delivery: DeliveryWithAttempts }) {
-  const mayRoute = useMay('routes:read');
-  const mayDestination = useMay('destinations:read');
-  const askRoute = { enabled: mayRoute && routeId !== null, every: WATCH_MS };
+  const askRoute = { enabled: routeId !== null, scope: 'routes:read', every: WATCH_MS } as const;
   const { data: route } = useAsk('getRoute', { id: routeId ?? '' }, askRoute);
-  const askDestination = { enabled: mayDestination, every: WATCH_MS };
+  const askDestination = { scope: 'destinations:read', every: WATCH_MS } as const;
   const { data: destination } = useAsk('getDestination', { id: destinationId }, askDestination);
   // The circuit breaker holds neither a failover nor what goes to a warehouse.
   const inCircuit = failoverOf === null && destination?.type === 'http';

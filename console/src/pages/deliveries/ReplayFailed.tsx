@@ -2,9 +2,9 @@
 import { Button } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { AGAIN_MS, useAsk } from '../../api/queries.ts';
+import { useSome } from '../../api/lists.ts';
 import { Callout, PageLink } from '../../components/ui.tsx';
-import { plural, totalText } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { rangeOf } from '../../search.ts';
 
 const Bulk = lazy(async () => ({ default: (await import('./Bulk.tsx')).Bulk }));
@@ -33,15 +33,12 @@ export const ReplayFailed = ({ destinationId, onClose }: { destinationId: string
 
 export function NotReplayed({ destinationId }: { destinationId: string }) {
   const [isOpen, setOpen] = useState(false);
-  const maySee = useMay('deliveries:read');
   const mayReplay = useMay('deliveries:write');
-  const input = { ...notReplayed(destinationId), pageSize: 1 };
-  const { data } = useAsk('listDeliveries', input, { enabled: maySee, every: AGAIN_MS, keep: true });
-  const total = data?.pagination.total ?? 0;
-  const text = data ? plural(total, 'failed delivery', totalText(data.pagination)) : '';
+  const failed = useSome('listDeliveries', notReplayed(destinationId), { scope: 'deliveries:read', keep: true });
+  const text = failed && plural(failed.total, 'failed delivery', failed.text);
   return (
     <>
-      {total > 0 && (
+      {text && (
         <Callout tone="warn" title={`${text} not replayed`}>
           <div className="hold">
             <span className="grow">

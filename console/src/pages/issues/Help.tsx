@@ -3,9 +3,10 @@ import { Link } from '@tanstack/react-router';
 import type { Issue } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
+import { useSome } from '../../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Mono, Name, PageLink } from '../../components/ui.tsx';
-import { countText, plural, shortened, totalText } from '../../format.ts';
+import { countText, plural, shortened } from '../../format.ts';
 import { canRetry } from '../../words/issues.ts';
 
 /** Characters of a response. */
@@ -15,33 +16,28 @@ const MOST_SHOWN = 300;
  * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one
  * look does not find all; null: none.
  */
-export function useFailed(issue: Issue): { total: number; count: string; text: string } | null {
-  const mayIssues = useMay('issues:write');
-  const mayDeliver = useMay('deliveries:write');
+export function useFailed(issue: Issue): { total: number; text: string; what: string } | null {
+  const enabled = useMay('issues:write') && canRetry(issue);
   const input = { id: issue.id, body: { dryRun: true } };
-  const isAsked = mayIssues && mayDeliver && canRetry(issue);
-  const { data } = useAsk('retryIssue', input, { enabled: isAsked, every: AGAIN_MS });
+  const { data } = useAsk('retryIssue', input, { enabled, scope: 'deliveries:write', every: AGAIN_MS });
   if (!data || data.deliveriesFound === 0) return null;
   const total = data.deliveriesFound;
-  const count = `${countText(total)}${data.more ? '+' : ''}`;
-  return { total, count, text: plural(total, 'failed delivery', count) };
+  const text = `${countText(total)}${data.more ? '+' : ''}`;
+  return { total, text, what: plural(total, 'failed delivery', text) };
 }
 
 /** What fixes an open issue. @param children replays what failed */
 export function Help({ issue, children }: { issue: Issue; children: ReactNode }) {
   const failed = useFailed(issue);
-  const held = useCount(issue, 'circuit_open');
-  const retrying = useCount(issue, 'retrying');
-  const parts = [
-    failed && { ...failed, is: 'failed' },
-    held && { ...held, is: 'held' },
-    retrying && { ...retrying, is: 'retrying' },
-  ].filter((part) => part !== null);
-  const total = parts.reduce((sum, part) => sum + part.total, 0);
+  const held = useWaiting(issue, 'circuit_open');
+  const retrying = useWaiting(issue, 'retrying');
+  const affected = Object.entries({ failed, held, retrying }).flatMap(([is, some]) =>
+    some ? `${some.text} ${is}` : [],
+  );
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume ${plural(held.total, 'held delivery', held.count)}. While a circuit breaker is open, each automatic retry counts as an attempt.`,
+      `Resume ${plural(held.total, 'held delivery', held.text)}. While a circuit breaker is open, each automatic retry counts as an attempt.`,
     failed && (
       <>
         Replay the{' '}
@@ -52,7 +48,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
             status: issue.kind === 'schema_refusing' ? 'schema_failed' : 'failed',
           }}
         >
-          {failed.text}
+          {failed.what}
         </PageLink>
         .
       </>
@@ -60,7 +56,7 @@ export function Help({ issue, children }: { issue: Issue; children: ReactNode })
   ].filter(Boolean);
   return (
     <div className="stack">
-      {total > 0 && <p>Affected deliveries: {parts.map(({ count, is }) => `${count} ${is}`).join(', ')}</p>}
+      {affected.length > 0 && <p>Affected deliveries: {affected.join(', ')}</p>}
       {issue.sampleDeliveryId !== null && <LastResponse issue={issue} id={issue.sampleDeliveryId} />}
       <ol className="steps">
         {steps.map((step, index) => (
@@ -89,7 +85,7 @@ const RECOVERED: Partial<Record<Issue['kind'], string>> = {
 
 /** The last failed response with this cause. Often it says what is wrong. */
 function LastResponse({ issue: { kind, cause }, id }: { issue: Issue; id: string }) {
-  const { data } = useAsk('getDelivery', { id }, { enabled: useMay('deliveries:read'), every: AGAIN_MS });
+  const { data } = useAsk('getDelivery', { id }, { scope: 'deliveries:read', every: AGAIN_MS });
   const last = data?.attempts.findLast(({ status, statusCode }) =>
     cause.startsWith('HTTP_')
       ? cause === `HTTP_${statusCode}`
@@ -109,13 +105,9 @@ export const placeIn = ({ routeId, destinationId }: Issue) => ({
   ...(destinationId !== null && { destinationId }),
 });
 
-/** How many deliveries wait where it is; null: none. */
-function useCount(issue: Issue, status: 'retrying' | 'circuit_open') {
-  const enabled = useMay('deliveries:read') && canRetry(issue);
-  const { data } = useAsk('listDeliveries', { ...placeIn(issue), status, pageSize: 1 }, { enabled, every: AGAIN_MS });
-  const { total = 0 } = data?.pagination ?? {};
-  return data && total > 0 ? { total, count: totalText(data.pagination) } : null;
-}
+/** How many deliveries wait where it is. */
+const useWaiting = (issue: Issue, status: 'retrying' | 'circuit_open') =>
+  useSome('listDeliveries', { ...placeIn(issue), status }, { enabled: canRetry(issue), scope: 'deliveries:read' });
 
 type Subject = 'source' | 'route' | 'destination';
 

@@ -128,7 +128,7 @@ function Resolved({ issue, children }: { issue: Issue; children: ReactNode }) {
         If the failure recurs within an hour, the issue reopens.
       </Callout>
       {failed && (
-        <Callout tone="warn" title={`${failed.text} not replayed`}>
+        <Callout tone="warn" title={`${failed.what} not replayed`}>
           <div className="hold">
             <span className="grow">Failed deliveries are not sent again automatically.</span>
             {children}
@@ -156,7 +156,7 @@ function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
   };
   return (
     <ConfirmedAction
-      label={`Replay ${failed.text}`}
+      label={`Replay ${failed.what}`}
       title="Replay failed deliveries"
       verb="Replay deliveries"
       variant={variant}

@@ -22,30 +22,19 @@ const MOST = 5;
 /** Failed deliveries that are looked at for their destinations. */
 const MOST_FAILED = 100;
 
-/** How many deliveries wait now in this way. */
-export function useWaiting(status: 'circuit_open' | 'retrying') {
-  const maySee = useMay('deliveries:read');
-  return useAsk('listDeliveries', { status, pageSize: 1 }, { enabled: maySee, every: AGAIN_MS });
-}
-
 /** All that needs somebody. What an issue or a circuit breaker says already is not said again. */
 export function useAttention() {
-  const mayIssues = useMay('issues:read');
-  const mayRoutes = useMay('routes:read');
-  const mayDestinations = useMay('destinations:read');
-  const maySee = useMay('deliveries:read');
-  const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, { enabled: mayIssues, every: AGAIN_MS });
-  const options = { enabled: mayRoutes, every: AGAIN_MS };
-  const open = useAsk('listRoutes', { circuitState: 'open', pageSize: MOST }, options);
-  const halfOpen = useAsk('listRoutes', { circuitState: 'half_open', pageSize: MOST }, options);
-  const routes = useAll('listRoutes', mayRoutes, RATES_AGAIN_MS);
-  const destinations = useAll('listDestinations', mayDestinations, RATES_AGAIN_MS);
-  const failures = useAsk(
-    'listDeliveries',
-    { ...notReplayed(), pageSize: MOST_FAILED },
-    { enabled: maySee, every: AGAIN_MS, keep: true },
-  );
-  const waiting = useWaiting('circuit_open');
+  const ofIssues = { scope: 'issues:read', every: AGAIN_MS } as const;
+  const issues = useAsk('listIssues', { state: 'open', pageSize: MOST }, ofIssues);
+  const ofRoutes = { scope: 'routes:read', every: AGAIN_MS } as const;
+  const open = useAsk('listRoutes', { circuitState: 'open', pageSize: MOST }, ofRoutes);
+  const halfOpen = useAsk('listRoutes', { circuitState: 'half_open', pageSize: MOST }, ofRoutes);
+  const routes = useAll('listRoutes', true, { every: RATES_AGAIN_MS, scope: 'routes:read' });
+  const destinations = useAll('listDestinations', true, { every: RATES_AGAIN_MS, scope: 'destinations:read' });
+  const ofDeliveries = { scope: 'deliveries:read', every: AGAIN_MS } as const;
+  const failedOnes = { ...notReplayed(), pageSize: MOST_FAILED };
+  const failures = useAsk('listDeliveries', failedOnes, { ...ofDeliveries, keep: true });
+  const waiting = useAsk('listDeliveries', { status: 'circuit_open', pageSize: 1 }, ofDeliveries);
   const held = waiting.data?.pagination.total ?? 0;
   const all = [issues, open, halfOpen, routes, destinations, failures, waiting];
   const answers = all.filter(({ fetchStatus, data }) => data || fetchStatus !== 'idle');

@@ -15,10 +15,9 @@ const Start = lazy(async () => ({ default: (await import('../start/Start.tsx')).
 export function Overview() {
   const range = useRangeName();
   const maySee = useMay('deliveries:read');
-  const mayRoutes = useMay('routes:read');
   const mayStart = useMay('sources:write');
   const attention = useAttention();
-  const routes = useAsk('listRoutes', { pageSize: 1 }, { enabled: mayRoutes && mayStart });
+  const routes = useAsk('listRoutes', { pageSize: 1 }, { enabled: mayStart, scope: 'routes:read' });
   if (routes.data?.pagination.total === 0)
     return (
       <Suspense fallback={<Loading />}>

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Metrics } from '@hookyard/client';
 import type { ReactNode } from 'react';
+import { useSome } from '../../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { beginOf, STEPS } from '../../charts/Figures.tsx';
 import { Failed } from '../../components/Failed.tsx';
@@ -9,7 +10,6 @@ import { countText, durationText, fromNowText, percentText, plain, totalText } f
 import type { RangeName } from '../../search.ts';
 import { OPEN } from '../../words/deliveries.ts';
 import { useNow } from '../../zone.tsx';
-import { useWaiting } from './Attention.tsx';
 
 type Point = Metrics['series'][number]['points'][number];
 const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
@@ -48,10 +48,9 @@ function usePeriods(metric: Metrics['metric'], range: RangeName) {
 export function Stats({ range }: { range: RangeName }) {
   const events = usePeriods('events', range);
   const deliveries = usePeriods('deliveries', range);
-  const waiting = [
-    { name: 'held', total: useWaiting('circuit_open').data?.pagination },
-    { name: 'retrying', total: useWaiting('retrying').data?.pagination },
-  ].flatMap(({ name, total }) => (total && total.total > 0 ? [`${totalText(total)} ${name}`] : []));
+  const held = useSome('listDeliveries', { status: 'circuit_open' });
+  const retrying = useSome('listDeliveries', { status: 'retrying' });
+  const waiting = Object.entries({ held, retrying }).flatMap(([is, some]) => (some ? `${some.text} ${is}` : []));
   const error = events.error ?? deliveries.error;
   if (error) return <Failed error={error} />;
   const received = sumOf(events.now, 'events');
@@ -140,7 +139,7 @@ function Waiting() {
     { status: OPEN, page: total, pageSize: 1 },
     { enabled: totalIsExact && total > 0, keep: true },
   );
-  const held = useWaiting('circuit_open').data?.pagination;
+  const held = useSome('listDeliveries', { status: 'circuit_open' });
   // Drawn again every ten seconds.
   useNow(10_000);
   const oldest = total > 0 ? last.data?.data[0] : undefined;
@@ -152,8 +151,8 @@ function Waiting() {
       value={all.error ? '–' : all.data ? totalText(all.data.pagination) : '…'}
       note={
         <>
-          {held && held.total > 0 && <span className="warn">{totalText(held)} held</span>}
-          {held && held.total > 0 && oldest && ' · '}
+          {held && <span className="warn">{held.text} held</span>}
+          {held && oldest && ' · '}
           {oldest && `oldest ${fromNowText(oldest.createdAt, Date.now())}`}
         </>
       }
