@@ -9,7 +9,7 @@ import { StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { nonce } from './nonce.ts';
 import { queryClient } from './api/queries.ts';
-import { Gate } from './shell/Gate.tsx';
+import { Gate, signInWith } from './shell/Gate.tsx';
 import { Notifications } from './shell/later.ts';
 import { theme, variables } from './theme.ts';
 import { ZoneProvider } from './zone.tsx';
@@ -18,6 +18,8 @@ import { ZoneProvider } from './zone.tsx';
 setNonce(nonce);
 
 const code = takeCode();
+// Once, however often React draws: a code is good for once.
+const link = code === null ? Promise.resolve(null) : signInWith(code);
 const place = document.getElementById('root');
 if (!place) throw new Error('the page has no element with the ID root');
 createRoot(place).render(
@@ -33,7 +35,7 @@ createRoot(place).render(
           <Suspense fallback={null}>
             <Notifications />
           </Suspense>
-          <Gate code={code} />
+          <Gate link={link} />
         </ZoneProvider>
       </QueryClientProvider>
     </MantineProvider>
@@ -43,7 +45,7 @@ createRoot(place).render(
 // The one-time code of a sign-in link, `#code=...`: a fragment is never sent to a server, nor to the next page.
 
 /** Takes the code out of the address, so that it stays in no history. */
-export function takeCode(): string | null {
+function takeCode(): string | null {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (code !== null) history.replaceState(null, '', location.pathname + location.search);
   return code;
