@@ -1,5 +1,6 @@
 // Sign in by an API key. It is tried before it is kept, and kept in this tab only.
 import { Box, Button, Code, PasswordInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { clientWith, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
@@ -9,27 +10,19 @@ import { plain } from '../format.ts';
 
 export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused' | null; linkProblem: string | null }) {
   const [key, setKey] = useState('');
-  const [problem, setProblem] = useState<string | null>(null);
-  const [trying, setTrying] = useState(false);
-  const signIn = async (event: FormEvent) => {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => clientWith(key.trim()).getCaller(),
+    onSuccess: () => session.begin(key.trim()),
+  });
+  const isRefused = error instanceof HookyardError && error.status === 401;
+  const problem = isRefused ? 'Invalid API key. It may be mistyped, revoked or expired.' : error && told(error).message;
+  const signIn = (event: FormEvent) => {
     event.preventDefault();
-    setTrying(true);
-    try {
-      await clientWith(key.trim()).getCaller();
-      session.begin(key.trim());
-    } catch (error) {
-      setProblem(
-        error instanceof HookyardError && error.status === 401
-          ? 'Invalid API key. It may be mistyped, revoked or expired.'
-          : told(error).message,
-      );
-    } finally {
-      setTrying(false);
-    }
+    mutate();
   };
   return (
     <Box component="main" maw={380} mx="auto" mt="12vh" px="md">
-      <form onSubmit={(event) => void signIn(event)} className="stack">
+      <form onSubmit={signIn} className="stack">
         <h1>Sign in to Hookyard</h1>
         {ended === 'refused' && (
           <Callout tone="warn" title="Your API key is no longer valid" role="alert">
@@ -56,7 +49,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
           autoFocus
           visibilityToggleButtonProps={{ 'aria-label': 'Show key', 'aria-hidden': false, tabIndex: 0 }}
         />
-        <Button type="submit" size="sm" loading={trying}>
+        <Button type="submit" size="sm" loading={isPending}>
           Sign in
         </Button>
         {session.known().map(({ id, name, key: known }) => (
