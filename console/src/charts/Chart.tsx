@@ -14,6 +14,8 @@ export interface Series {
   /** A variable of console.css. */
   color: string;
   values: (number | null)[];
+  /** The list that holds what it counts. */
+  list: List;
 }
 
 export interface ChartProps {
@@ -24,8 +26,6 @@ export interface ChartProps {
   times: number[];
   series: Series[];
   call: ApiCall;
-  /** The list that holds what a step of a series counts. */
-  listOf: (series: number, from: string, to: string) => List;
   /** Lines of milliseconds; otherwise bars of counts, stacked. */
   isLatency: boolean;
   stepMs: number;
@@ -38,7 +38,14 @@ export interface List {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-export function Chart({ title, summary, times, series, call, listOf, stepMs, isLatency }: ChartProps) {
+/** The list of what a series counts in a step. */
+const listIn = ({ list: { to, search } }: Series, at: number, stepMs: number) => ({
+  to,
+  // What is of the next step is not of this one.
+  search: { ...search, from: iso(at), to: iso(at + stepMs - 1) } as never,
+});
+
+export function Chart({ title, summary, times, series, call, stepMs, isLatency }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const { zone } = useZone();
   const scheme = useComputedColorScheme();
@@ -52,17 +59,15 @@ export function Chart({ title, summary, times, series, call, listOf, stepMs, isL
     void import('./draw.ts').then(({ draw }) => {
       if (isGone || !place.current) return;
       end = draw(place.current, { times, series, zone, stepMs, isLatency }, (index, which) => {
-        const at = times[index];
-        if (at === undefined) return;
-        const target = listOf(which, iso(at), iso(at + stepMs));
-        void navigate({ to: target.to, search: target.search as never });
+        const [at, shown] = [times[index], series[which]];
+        if (at !== undefined && shown) void navigate(listIn(shown, at, stepMs));
       });
     });
     return () => {
       isGone = true;
       end();
     };
-  }, [times, series, zone, listOf, stepMs, navigate, isLatency, isEmpty, scheme]);
+  }, [times, series, zone, stepMs, navigate, isLatency, isEmpty, scheme]);
   const columns = [
     { title: 'Time', value: ({ at }: { at: number }) => iso(at) },
     ...series.map(({ label, values }) => ({ title: label, value: ({ index }: { index: number }) => values[index] })),
@@ -76,15 +81,15 @@ export function Chart({ title, summary, times, series, call, listOf, stepMs, isL
       ) : (
         <div className="chart" ref={place} role="img" aria-label={`${title}: ${summary}`} />
       )}
-      {!isEmpty && <Steps title={title} {...{ times, series, listOf, stepMs, isLatency }} />}
+      {!isEmpty && <Steps title={title} {...{ times, series, stepMs, isLatency }} />}
     </Card>
   );
 }
 
-type StepsProps = Pick<ChartProps, 'title' | 'times' | 'series' | 'listOf' | 'stepMs' | 'isLatency'>;
+type StepsProps = Pick<ChartProps, 'title' | 'times' | 'series' | 'stepMs' | 'isLatency'>;
 
 /** The steps in which something was counted, for keyboards and screen readers: each figure leads to its list. */
-function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) {
+function Steps({ title, times, series, stepMs, isLatency }: StepsProps) {
   const { zone } = useZone();
   const [isOpen, setOpen] = useState(false);
   const steps = times.flatMap((at, index) => (series.some(({ values }) => values[index]) ? [{ at, index }] : []));
@@ -98,18 +103,13 @@ function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) 
           heads={['From', ...series.map(({ label }) => label)]}
           rows={steps.map(({ at, index }) => [
             timeText(at, zone),
-            ...series.map(({ label, values }, which) => {
-              const value = values[index] ?? 0;
-              const { to, search } = listOf(which, iso(at), iso(at + stepMs));
-              const text = isLatency ? `${countText(Math.round(value))} ms` : countText(value);
+            ...series.map((one) => {
+              const value = one.values[index] ?? 0;
               if (value === 0) return '–';
+              const text = isLatency ? `${countText(Math.round(value))} ms` : countText(value);
+              const label = `${text} ${one.label}, ${timeText(at, zone)}`;
               return (
-                <Link
-                  key={label}
-                  to={to}
-                  search={search as never}
-                  aria-label={`${text} ${label}, ${timeText(at, zone)}`}
-                >
+                <Link key={one.label} {...listIn(one, at, stepMs)} aria-label={label}>
                   {text}
                 </Link>
               );

@@ -1,6 +1,6 @@
 // Figures over time (GET /api/metrics), of all or of a source, a route or a destination, as a chart with its totals.
 import type { MetricPoint, Metrics } from '@hookyard/client';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useSome } from '../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';
@@ -78,17 +78,9 @@ export function Figures({ title, metric, members, range, of }: Props) {
   const held = useSome('listDeliveries', { ...of, status: 'circuit_open' }, { enabled: metric === 'deliveries' });
   const total: Partial<Record<Member, number | null>> = data?.series[0]?.total ?? {};
   const shown = members.filter((member) => !['notSent', 'failedOver'].includes(member) || total[member]);
-  const names = shown.join();
-  const drawn = useMemo(() => data && drawnOf(data, names.split(',') as Member[]), [data, names]);
-  const lists = JSON.stringify(shown.map((member) => listOfMember(member, of)));
-  const listOf = useCallback(
-    (series: number, begin: string, end: string) => {
-      const { to = '/', search = {} } = (JSON.parse(lists) as List[])[series] ?? {};
-      // What is of the next step is not of this one.
-      return { to, search: { ...search, from: begin, to: new Date(Date.parse(end) - 1).toISOString() } };
-    },
-    [lists],
-  );
+  const key = JSON.stringify({ shown, of });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is what they say
+  const drawn = useMemo(() => data && drawnOf(data, shown, of), [data, key]);
   if (error || !drawn)
     return (
       <Card title={title}>{error ? <Failed error={error} again={() => void refetch()} /> : <Loading lines={5} />}</Card>
@@ -99,7 +91,6 @@ export function Figures({ title, metric, members, range, of }: Props) {
       {...drawn}
       summary={held ? `${drawn.summary}, ${held.text} held now` : drawn.summary}
       call={{ name: 'getMetrics', input }}
-      listOf={listOf}
       stepMs={step * 1000}
       isLatency={isLatency(metric)}
     />
@@ -108,17 +99,24 @@ export function Figures({ title, metric, members, range, of }: Props) {
 
 const isLatency = (metric: Metrics['metric']): boolean => metric === 'latency' || metric === 'attempts';
 
-function drawnOf(data: Metrics, members: readonly Member[]) {
-  const [one] = data.series;
-  const points = new Map<number, MetricPoint>((one?.points ?? []).map((point) => [Date.parse(point.at), point]));
+/** The steps of figures from a time on, with what was counted in each. */
+export function stepsOf({ from, to, step, series: [one] }: Metrics, begin = from) {
+  const stepMs = step * 1000;
+  const counted = new Map<number, MetricPoint>((one?.points ?? []).map((point) => [Date.parse(point.at), point]));
   const times: number[] = [];
-  for (let at = Date.parse(data.from); at < Date.parse(data.to); at += data.step * 1000) times.push(at);
+  for (let at = Math.ceil(Date.parse(begin) / stepMs) * stepMs; at < Date.parse(to); at += stepMs) times.push(at);
+  return { times, points: times.map((at) => counted.get(at)) };
+}
+
+function drawnOf(data: Metrics, members: readonly Member[], of: Props['of']) {
+  const { times, points } = stepsOf(data);
   const series: Series[] = members.map((member) => ({
     label: MEMBERS[member][0],
     color: MEMBERS[member][1],
-    values: times.map((at) => points.get(at)?.[member] ?? (isLatency(data.metric) ? null : 0)),
+    values: points.map((point) => point?.[member] ?? (isLatency(data.metric) ? null : 0)),
+    list: listOfMember(member, of),
   }));
-  const total = (one?.total ?? {}) as Partial<Record<Member, number | null>>;
+  const total = (data.series[0]?.total ?? {}) as Partial<Record<Member, number | null>>;
   const parts = members.map((member) => {
     const [label] = MEMBERS[member];
     const value = total[member];

@@ -1,17 +1,16 @@
 // Is everything fine? Four figures of the time range, each with its course and the change against the range before.
 import { Link } from '@tanstack/react-router';
-import type { Metrics } from '@hookyard/client';
+import type { MetricPoint as Point, Metrics } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useSome } from '../../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../../api/queries.ts';
-import { beginOf, STEPS } from '../../charts/Figures.tsx';
+import { beginOf, STEPS, stepsOf } from '../../charts/Figures.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { countText, durationText, fromNowText, percentText, plain, totalText } from '../../format.ts';
 import type { RangeName } from '../../search.ts';
 import { OPEN } from '../../words/deliveries.ts';
 import { useNow } from '../../zone.tsx';
 
-type Point = Metrics['series'][number]['points'][number];
 const sumOf = (points: Point[], member: 'events' | 'delivered' | 'failed' | 'notSent') =>
   points.reduce((sum, point) => sum + (point[member] ?? 0), 0);
 /** Of finished deliveries; one that failed over counts by its successor. */
@@ -31,17 +30,12 @@ function usePeriods(metric: Metrics['metric'], range: RangeName) {
   const { data, error } = useAsk('getMetrics', { metric, from, step: stepOfBoth }, { every: AGAIN_MS, keep: true });
   const points = data?.series[0]?.points ?? [];
   const isNow = ({ at }: Point) => at >= begin;
-  const times: number[] = [];
-  const stepMs = stepOfBoth * 1000;
-  const first = Math.ceil(Date.parse(begin) / stepMs) * stepMs;
-  for (let at = first; data && at < Date.parse(data.to); at += stepMs) times.push(at);
-  const byTime = new Map(points.map((point) => [Date.parse(point.at), point]));
   return {
     error,
     isLoaded: data !== undefined,
     now: points.filter(isNow),
     before: range === '30d' ? null : points.filter((point) => !isNow(point)),
-    course: times.map((at) => byTime.get(at)),
+    course: data ? stepsOf(data, begin).points : [],
   };
 }
 
@@ -185,15 +179,13 @@ const WIDTH = 120;
 const HEIGHT = 28;
 
 function Sparkline({ of: values }: { of: (number | null)[] }) {
-  const known = values.filter((value) => value !== null);
-  const most = Math.max(1, ...known);
-  const points = values.flatMap((value, index) =>
-    value === null
-      ? []
-      : [
-          `${((index * WIDTH) / Math.max(1, values.length - 1)).toFixed(1)},${(HEIGHT - 2 - ((HEIGHT - 4) * value) / most).toFixed(1)}`,
-        ],
-  );
+  const most = Math.max(1, ...values.map(Number));
+  const points = values.flatMap((value, index) => {
+    if (value === null) return [];
+    const x = (index * WIDTH) / Math.max(1, values.length - 1);
+    const y = HEIGHT - 2 - ((HEIGHT - 4) * value) / most;
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  });
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       {points.length > 1 && (
