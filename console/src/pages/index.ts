@@ -53,24 +53,24 @@ const channels = () => import('./alert-channels/Channels.tsx');
 const channelForm = () => import('./alert-channels/ChannelForm.tsx');
 const replays = () => import('./replays/Replays.tsx');
 const keys = () => import('./organization/Keys.tsx');
+const events = () => import('./events/Events.tsx');
+const refusals = () => import('./refusals/Refused.tsx');
+const newReplay = () => import('./replays/NewReplay.tsx');
+const deliveries = () => import('./deliveries/Deliveries.tsx');
+const destinations = () => import('./destinations/Destinations.tsx');
+const audit = () => import('./organization/Audit.tsx');
+const usage = () => import('./organization/Usage.tsx');
+const exchange = () => import('./organization/Exchange.tsx');
 
 export const pages: PageRow[] = [
   page(['/', 'Overview'], () => import('./overview/Overview.tsx'), 'Overview', { menu: 'Watch', range: '24h' }),
-  page(['/events', 'Events', 'events:read'], () => import('./events/Events.tsx'), 'Events', {
-    ...{ menu: 'Watch', tab: true, range: '24h' },
-  }),
-  page(['/refusals', 'Refused webhooks', 'deliveries:read'], () => import('./refusals/Refused.tsx'), 'Refused', {
-    ...{ section: '/events', range: '24h' },
-  }),
+  page(['/events', 'Events', 'events:read'], events, 'Events', { menu: 'Watch', tab: true, range: '24h' }),
+  page(['/refusals', 'Refused webhooks', 'deliveries:read'], refusals, 'Refused', { section: '/events', range: '24h' }),
   page(['/replays', 'Replays', 'events:read'], replays, 'Replays', { section: '/events' }),
-  page(['/replays/new', 'New replay', 'events:write'], () => import('./replays/NewReplay.tsx'), 'NewReplay', {
-    range: '24h',
-  }),
+  page(['/replays/new', 'New replay', 'events:write'], newReplay, 'NewReplay', { range: '24h' }),
   page(['/replays/$id', 'Replay', 'events:read'], replays, 'ReplayPage'),
   page(['/events/$id', 'Event', 'events:read'], event, 'EventPage'),
-  page(['/deliveries', 'Deliveries', 'deliveries:read'], () => import('./deliveries/Deliveries.tsx'), 'Deliveries', {
-    ...{ menu: 'Watch', range: '24h' },
-  }),
+  page(['/deliveries', 'Deliveries', 'deliveries:read'], deliveries, 'Deliveries', { menu: 'Watch', range: '24h' }),
   page(['/deliveries/$id', 'Delivery', 'deliveries:read'], delivery, 'DeliveryPage'),
   page(['/issues', 'Issues', 'issues:read'], issues, 'Issues', { menu: 'Watch' }),
   page(['/issues/$id', 'Issue', 'issues:read'], () => import('./issues/Issue.tsx'), 'IssuePage'),
@@ -80,16 +80,9 @@ export const pages: PageRow[] = [
   page(['/sources/new', 'New source', 'sources:write'], sourceForm, 'NewSource'),
   page(['/sources/$id', 'Source', 'sources:read'], source, 'SourcePage', { range: '24h' }),
   page(['/sources/$id/edit', 'Edit source', 'sources:write'], sourceForm, 'EditSource'),
-  page(
-    ['/destinations', 'Destinations', 'destinations:read'],
-    () => import('./destinations/Destinations.tsx'),
-    'Destinations',
-    { menu: 'Connect' },
-  ),
+  page(['/destinations', 'Destinations', 'destinations:read'], destinations, 'Destinations', { menu: 'Connect' }),
   page(['/destinations/new', 'New destination', 'destinations:write'], destinationForm, 'NewDestination'),
-  page(['/destinations/$id', 'Destination', 'destinations:read'], destination, 'DestinationPage', {
-    ...{ range: '24h' },
-  }),
+  page(['/destinations/$id', 'Destination', 'destinations:read'], destination, 'DestinationPage', { range: '24h' }),
   page(['/destinations/$id/edit', 'Edit destination', 'destinations:write'], destinationForm, 'EditDestination'),
   page(['/routes', 'Routes', 'routes:read'], () => import('./routes/Routes.tsx'), 'Routes', { menu: 'Connect' }),
   page(['/routes/new', 'New route', 'routes:write'], routeForm, 'NewRoute'),
@@ -114,18 +107,7 @@ export const pages: PageRow[] = [
   page(['/alert-channels/new', 'New alert channel', 'alerts:write'], channelForm, 'NewChannel'),
   page(['/alert-channels/$id', 'Alert channel', 'alerts:read'], channels, 'ChannelPage'),
   page(['/alert-channels/$id/edit', 'Edit alert channel', 'alerts:write'], channelForm, 'EditChannel'),
-  page(['/audit', 'Audit log', 'audit:read'], () => import('./organization/Audit.tsx'), 'Audit', {
-    ...{ menu: 'Settings', range: '7d' },
-  }),
-  page(['/usage', 'Usage', 'organization:read'], () => import('./organization/Usage.tsx'), 'Usage', {
-    menu: 'Settings',
-  }),
-  page(
-    ['/exchange', 'Import and export', 'destinations:read'],
-    () => import('./organization/Exchange.tsx'),
-    'Exchange',
-    {
-      menu: 'Settings',
-    },
-  ),
+  page(['/audit', 'Audit log', 'audit:read'], audit, 'Audit', { menu: 'Settings', range: '7d' }),
+  page(['/usage', 'Usage', 'organization:read'], usage, 'Usage', { menu: 'Settings' }),
+  page(['/exchange', 'Import and export', 'destinations:read'], exchange, 'Exchange', { menu: 'Settings' }),
 ];
