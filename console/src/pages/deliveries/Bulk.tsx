@@ -19,7 +19,7 @@ import { countText, durationText, plural } from '../../format.ts';
 const DEFAULT_RATE = 20;
 /** Below that, nobody closes the tab. */
 const LONG_MS = 5000;
-const WORDS: Record<BulkAction, { title: string; verb: string; done: string; what: string; none: string }> = {
+export const WORDS: Record<BulkAction, { title: string; verb: string; done: string; what: string; none: string }> = {
   retry: {
     title: 'Retry deliveries now',
     verb: 'Retry',

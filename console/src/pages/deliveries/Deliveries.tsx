@@ -9,7 +9,7 @@ import { HeldBy } from '../../components/Pausing.tsx';
 import { countText, plural, type Total, totalText } from '../../format.ts';
 import { type Search, usePageSearch } from '../../search.ts';
 import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words/deliveries.ts';
-import { Bulk } from './Bulk.tsx';
+import { Bulk, WORDS } from './Bulk.tsx';
 import { columns } from './columns.tsx';
 
 const RESPONSES = [
@@ -32,7 +32,6 @@ const FILTERS = [
   { name: 'isReplay', label: 'Is a replay', kind: 'flag', isMore: true },
   { name: 'eventId', label: 'Event ID', kind: 'text', isMore: true },
 ] as const satisfies Filter[];
-const VERBS: Record<BulkAction, string> = { retry: 'Retry', replay: 'Replay', cancel: 'Cancel' };
 const VIEWS = {
   Failed: { status: 'failed' },
   'Failed, not replayed': { status: 'failed', replayed: 'false' },
@@ -94,7 +93,7 @@ export function Deliveries() {
                       })
                     }
                   >
-                    {VERBS[action]}{' '}
+                    {WORDS[action].verb}{' '}
                     {selected.length > 0
                       ? `${countText(ids.length)} selected`
                       : matchingText(isOfAll ? total : undefined)}

@@ -2,14 +2,15 @@
 // way.
 import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Attempt, DeliveryWithAttempts } from '@hookyard/client';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
 import { askAgain, useAsk, WATCH_MS } from '../../api/queries.ts';
-import { Failed, Loading } from '../../components/Failed.tsx';
+import { Loaded } from '../../components/Failed.tsx';
 import { Holds } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { MoreActions } from '../../components/actions.tsx';
@@ -169,51 +170,40 @@ function AttemptLine({ of, isShown }: { of: Attempt; isShown: boolean }) {
 
 /** Where the attempt went is not known. */
 const CHANGED = 'DESTINATION_CHANGED';
-const TITLES = { made: 'Request', next: 'Next request', preview: 'Request preview' };
+const CHANGED_TEXT = 'The destination was changed after this attempt. The original method and URL are not stored.';
+/** Of other states: a preview. */
+const TITLES: Record<string, string> = { made: 'Request', next: 'Next request' };
 
 function Request({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
   const mayRead = useMay('payloads:read');
   const input = { id, includeBody: mayRead, ...(attempt && { attempt: attempt.attemptNumber }) };
-  const { data, error, refetch } = useAsk('getDeliveryRequest', input);
+  const answer = useAsk('getDeliveryRequest', input);
   return (
-    <Card title={data ? TITLES[data.state === 'made' || data.state === 'next' ? data.state : 'preview'] : 'Request'}>
+    <Card title={TITLES[answer.data?.state ?? 'made'] ?? 'Request preview'}>
       <div className="stack">
-        {!data && !error && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        {data?.problem && (
-          <Callout tone="bad" title={data.problem.code}>
-            {plain(data.problem.message)}
-          </Callout>
-        )}
-        {data?.doubts.map((doubt) => (
-          <Callout
-            key={doubt.code}
-            tone="warn"
-            title={
-              doubt.code === CHANGED
-                ? 'The destination was changed after this attempt. The original method and URL are not stored.'
-                : plain(doubt.message)
-            }
-          />
-        ))}
-        {data?.request && (
-          <>
-            {!data.doubts.some(({ code }) => code === CHANGED) && (
-              <p className="mono anywhere">
-                <strong>{data.request.method}</strong> <bdi>{plain(data.request.url)}</bdi>
-              </p>
-            )}
-            {data.request.body !== undefined && (
-              <BodyOf
-                title="Request body"
-                body={data.request.body}
-                encoding={data.request.bodyEncoding}
-                name={`${id}-sent`}
-              />
-            )}
-            <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
-          </>
-        )}
+        <Loaded answer={answer}>
+          {({ problem, doubts, request }) => (
+            <>
+              {problem && (
+                <Callout tone="bad" title={problem.code}>
+                  {plain(problem.message)}
+                </Callout>
+              )}
+              {doubts.map(({ code, message }) => (
+                <Callout key={code} tone="warn" title={code === CHANGED ? CHANGED_TEXT : plain(message)} />
+              ))}
+              {request && !doubts.some(({ code }) => code === CHANGED) && (
+                <p className="mono anywhere">
+                  <strong>{request.method}</strong> <bdi>{plain(request.url)}</bdi>
+                </p>
+              )}
+              {request?.body !== undefined && (
+                <BodyOf title="Request body" body={request.body} encoding={request.bodyEncoding} name={`${id}-sent`} />
+              )}
+              {request && <Headers title="Request headers" of={attempt?.requestHeaders ?? request.headers} />}
+            </>
+          )}
+        </Loaded>
       </div>
     </Card>
   );
@@ -270,36 +260,6 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
 function Actions({ delivery: { id, status, waitsFor, replayedBy, temporalUrl } }: { delivery: DeliveryWithAttempts }) {
   const mayWrite = useMay('deliveries:write');
   const navigate = useNavigate();
-  const [running, setRunning] = useState<string | null>(null);
-  const menu = temporalUrl && (
-    <MoreActions>
-      <Menu.Item
-        component="a"
-        href={temporalUrl}
-        target="_blank"
-        rel="noreferrer"
-        title="Opens the workflow in the Temporal UI"
-      >
-        View in Temporal
-      </Menu.Item>
-    </MoreActions>
-  );
-  if (!mayWrite) return menu;
-  const act = async (verb: string, run: () => Promise<string>) => {
-    setRunning(verb);
-    try {
-      notifications.show({ message: await run() });
-      await askAgain();
-    } catch (error) {
-      notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
-    }
-    setRunning(null);
-  };
-  const button = (verb: string, run: () => Promise<string>, variant = 'filled') => (
-    <Button variant={variant} loading={running === verb} onClick={() => void act(verb, run)}>
-      {verb}
-    </Button>
-  );
   const cancel = () => call('cancelDelivery', { id }).then(() => 'Delivery cancelled');
   const retry = () => call('retryDelivery', { id }).then(() => 'Retry started');
   const replay = async () => {
@@ -309,11 +269,47 @@ function Actions({ delivery: { id, status, waitsFor, replayedBy, temporalUrl } }
   };
   return (
     <>
-      {menu}
-      {isOpen(status)
-        ? button('Cancel delivery', cancel, 'default')
-        : replayedBy === null && button('Replay', replay, toneOf(status) === 'bad' ? 'filled' : 'default')}
-      {status === 'retrying' && waitsFor === null && button('Retry now', retry)}
+      {temporalUrl && (
+        <MoreActions>
+          <Menu.Item
+            component="a"
+            href={temporalUrl}
+            target="_blank"
+            rel="noreferrer"
+            title="Opens the workflow in the Temporal UI"
+          >
+            View in Temporal
+          </Menu.Item>
+        </MoreActions>
+      )}
+      {mayWrite && isOpen(status) && <Act verb="Cancel delivery" variant="default" run={cancel} />}
+      {mayWrite && !isOpen(status) && replayedBy === null && (
+        <Act verb="Replay" variant={toneOf(status) === 'bad' ? 'filled' : 'default'} run={replay} />
+      )}
+      {mayWrite && status === 'retrying' && waitsFor === null && <Act verb="Retry now" variant="filled" run={retry} />}
     </>
+  );
+}
+
+interface ActProps {
+  verb: string;
+  variant: 'filled' | 'default';
+  /** Answers what to say when it is done. */
+  run: () => Promise<string>;
+}
+
+function Act({ verb, variant, run }: ActProps) {
+  const { mutate, isPending } = useMutation({
+    mutationFn: run,
+    onSuccess: (message) => {
+      notifications.show({ message });
+      return askAgain();
+    },
+    onError: (error) => notifications.show({ color: 'red', title: told(error).title, message: told(error).message }),
+  });
+  return (
+    <Button variant={variant} loading={isPending} onClick={() => mutate()}>
+      {verb}
+    </Button>
   );
 }

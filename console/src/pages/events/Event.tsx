@@ -9,7 +9,7 @@ import { told } from '../../api/errors.ts';
 import { useAsk, WATCH_MS } from '../../api/queries.ts';
 import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
-import { Failed, Loading } from '../../components/Failed.tsx';
+import { Loaded } from '../../components/Failed.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, copy, Empty, Headers, Mono, Name, PageLink, Status } from '../../components/ui.tsx';
 import { plain, plural, sizeText } from '../../format.ts';
@@ -119,9 +119,8 @@ function Shown({ event, mayReadPayload, refetch }: ShownProps) {
 }
 
 function EventPayload({ id }: { id: string }) {
-  const { data, error, refetch } = useAsk('getEventPayload', { id });
-  if (error) return <Failed error={error} again={() => void refetch()} />;
-  return data ? <Payload bytes={data.bytes} name={`${id}.bin`} /> : <Loading />;
+  const answer = useAsk('getEventPayload', { id });
+  return <Loaded answer={answer}>{({ bytes }) => <Payload bytes={bytes} name={`${id}.bin`} />}</Loaded>;
 }
 
 // What the network adds by itself, and what a repeat must not have.
