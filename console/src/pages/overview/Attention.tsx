@@ -2,14 +2,13 @@
 // not replayed.
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Issue } from '@hookyard/client';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
 import { useMay } from '../../api/caller.tsx';
 import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
-import { Card, Dot, Name, Status, type Tone } from '../../components/ui.tsx';
-import { countText, plain, plural } from '../../format.ts';
+import { Card, Dot, Name, PageLink, Status, type Tone } from '../../components/ui.tsx';
+import { countText, plain, plural, type Total } from '../../format.ts';
 import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 import { FailedLink, notReplayed, ReplayFailed } from '../deliveries/ReplayFailed.tsx';
@@ -35,43 +34,40 @@ export function useAttention() {
   const failedOnes = { ...notReplayed(), pageSize: MOST_FAILED };
   const failures = useAsk('listDeliveries', failedOnes, { ...ofDeliveries, keep: true });
   const waiting = useAsk('listDeliveries', { status: 'circuit_open', pageSize: 1 }, ofDeliveries);
-  const held = waiting.data?.pagination.total ?? 0;
   const all = [issues, open, halfOpen, routes, destinations, failures, waiting];
   const answers = all.filter(({ fetchStatus, data }) => data || fetchStatus !== 'idle');
-  const failed = answers.filter(({ error }) => error !== null);
   const circuits = [...(open.data?.data ?? []), ...(halfOpen.data?.data ?? [])];
-  const isNew = ({ kind, routeId }: Issue) => kind !== 'circuit_open' || !circuits.some(({ id }) => id === routeId);
-  const shownIssues = (issues.data?.data ?? []).filter(isNew);
-  const known = new Set(issues.data?.data.map(({ destinationId }) => destinationId));
+  const isOfCircuit = (id: string | null) => circuits.some((route) => route.id === id);
+  const allIssues = issues.data?.data ?? [];
+  const shownIssues = allIssues.filter(({ kind, routeId }) => kind !== 'circuit_open' || !isOfCircuit(routeId));
+  const known = new Set(allIssues.map(({ destinationId }) => destinationId));
   const toReplay = (failures.data?.data ?? []).filter(
     ({ destination: { id, name } }) => name !== null && !known.has(id),
   );
   const lost = [...Map.groupBy(toReplay, ({ destination }) => destination.id).values()].flatMap((same) =>
     same[0] ? [{ ...same[0].destination, count: same.length }] : [],
   );
-  const pausedRoutes = (routes.data?.records ?? []).filter(
-    ({ id, paused }) => paused && !circuits.some((route) => route.id === id),
-  );
+  const pausedRoutes = (routes.data?.records ?? []).filter(({ id, paused }) => paused && !isOfCircuit(id));
   const paused = (destinations.data?.records ?? []).filter((destination) => destination.paused);
+  const totalOf = ({ data }: { data: { pagination: Total } | undefined }) => data?.pagination.total ?? 0;
   const totals = {
-    issues: (issues.data?.pagination.total ?? 0) - (issues.data?.data.length ?? 0) + shownIssues.length,
-    circuits: (open.data?.pagination.total ?? 0) + (halfOpen.data?.pagination.total ?? 0),
-    paused: pausedRoutes.length + paused.length,
-    lost: lost.length,
+    issues: totalOf(issues) - allIssues.length + shownIssues.length,
+    circuits: totalOf(open) + totalOf(halfOpen),
     /** Those too about which there is an issue. */
-    failures: failures.data?.pagination.total ?? 0,
+    failures: totalOf(failures),
   };
-  const total = totals.issues + totals.circuits + totals.paused + totals.lost;
+  const notDelivering = totals.circuits + pausedRoutes.length + paused.length;
+  const total = totals.issues + notDelivering + lost.length;
+  const held = totalOf(waiting);
   const hasMore = totals.failures > MOST_FAILED;
   /** False for a key that may not read all of it. */
   const isKnown = all.every(({ data }) => data !== undefined);
   return {
-    openIssues: issues.data?.pagination.total ?? 0,
-    ...{ shownIssues, circuits, pausedRoutes, paused, lost, totals, held, failed },
-    total,
+    openIssues: totalOf(issues),
+    ...{ shownIssues, circuits, pausedRoutes, paused, lost, totals, held, notDelivering, total, isKnown },
+    failed: answers.filter(({ error }) => error !== null),
     /** No more than the first page of failures is read. */
     hasMore,
-    isKnown,
     isClear: isKnown && total === 0 && held === 0 && !hasMore,
     /** For the first time. */
     isLoading: answers.some(({ isFetched }) => !isFetched),
@@ -82,18 +78,18 @@ export function useAttention() {
 type Needs = ReturnType<typeof useAttention>;
 
 /** Is everything fine? Beside the title of the page. */
-export function State({ of: { openIssues, totals, lost, hasMore, held, isClear, isAnswered, failed } }: { of: Needs }) {
+export function State({ of: needs }: { of: Needs }) {
+  const { openIssues, notDelivering, lost, hasMore, held, isClear, isAnswered, failed } = needs;
   if (!isAnswered || failed.length > 0) return null;
   const toReplay = lost.reduce((sum, { count }) => sum + count, 0);
-  const rest = totals.circuits + totals.paused;
   return (
     <>
       {openIssues > 0 && <Status of="open" label={plural(openIssues, 'open issue')} />}
       {held > 0 && <Status of="circuit_open" label={`${plural(held, 'delivery')} held`} />}
-      {held === 0 && rest > 0 && (
+      {held === 0 && notDelivering > 0 && (
         <Status
           of="paused"
-          label={`${countText(rest)} ${rest === 1 ? 'route or destination' : 'routes or destinations'} not delivering`}
+          label={`${countText(notDelivering)} ${notDelivering === 1 ? 'route or destination' : 'routes or destinations'} not delivering`}
         />
       )}
       {toReplay > 0 && (
@@ -174,11 +170,11 @@ export function Attention({ of: needs }: { of: Needs }) {
         search={{ state: 'open' }}
         what="open issue"
       />
-      <More shown={circuits.length} total={totals.circuits} to="/routes" search={{}} what="open circuit breaker" />
-      <More shown={MOST} total={pausedRoutes.length} to="/routes" search={{}} what="paused route" />
-      <More shown={MOST} total={paused.length} to="/destinations" search={{}} what="paused destination" />
+      <More shown={circuits.length} total={totals.circuits} to="/routes" what="open circuit breaker" />
+      <More shown={MOST} total={pausedRoutes.length} to="/routes" what="paused route" />
+      <More shown={MOST} total={paused.length} to="/destinations" what="paused destination" />
       <More
-        shown={hasMore || totals.lost > MOST ? 0 : totals.failures}
+        shown={hasMore || lost.length > MOST ? 0 : totals.failures}
         total={totals.failures}
         to="/deliveries"
         search={{ status: 'failed', replayed: 'false', range: '24h' }}
@@ -215,17 +211,17 @@ interface MoreProps {
   shown: number;
   total: number;
   to: string;
-  search: Record<string, string>;
+  search?: Record<string, string>;
   what: string;
 }
 
-function More({ shown, total, to, search, what }: MoreProps) {
+function More({ shown, total, to, search = {}, what }: MoreProps) {
   if (total <= shown) return null;
   return (
     <div className="line-row">
-      <Link to={to} search={search as never}>
+      <PageLink to={to} search={search}>
         View all {plural(total, what)}
-      </Link>
+      </PageLink>
     </div>
   );
 }
