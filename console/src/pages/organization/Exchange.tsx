@@ -1,7 +1,7 @@
 // Destinations and routes as files: out of this organization, and into it, tried first.
 import { Button, Checkbox, FileInput, Group, NativeSelect, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { useCaller, useMay } from '../../api/caller.tsx';
+import { mayWith, useCaller, useMay } from '../../api/caller.tsx';
 import { call, fileOf } from '../../api/client.ts';
 import type { ApiCall } from '../../api/curl.ts';
 import { askAgain, useTask } from '../../api/queries.ts';
@@ -19,31 +19,32 @@ type Strategy = 'skip' | 'rename' | 'overwrite';
 /** What an import has done, or would do, of either kind. */
 interface Outcome {
   isTrial: boolean;
-  lines: string[];
+  counts: Record<string, number>;
   errors: string[];
   warnings: string[];
   isGood: boolean;
 }
 
 export function Exchange() {
-  const readDestinations = useMay('destinations:read');
-  const readRoutes = useMay('routes:read');
-  const writeDestinations = useMay('destinations:write');
-  const writeRoutes = useMay('routes:write');
+  const { scopes } = useCaller().key;
+  const kindsWith = (right: 'read' | 'write') =>
+    (['destinations', 'routes'] as const).filter((kind) => mayWith(scopes, `${kind}:${right}`));
   return (
     <Page
       title="Import and export"
       note={
-        writeDestinations || writeRoutes
+        kindsWith('write').length > 0
           ? 'Move destinations and routes between organizations as JSON files. Routes refer to other records by slug: first import the destinations, and create the sources, filters, transforms and schemas.'
           : 'Download destinations and routes as JSON files. Your API key cannot import files.'
       }
     >
       <div className="grid-2">
-        {readDestinations && <Export kind="destinations" />}
-        {readRoutes && <Export kind="routes" />}
-        {writeDestinations && <Import kind="destinations" />}
-        {writeRoutes && <Import kind="routes" />}
+        {kindsWith('read').map((kind) => (
+          <Export key={kind} kind={kind} />
+        ))}
+        {kindsWith('write').map((kind) => (
+          <Import key={kind} kind={kind} />
+        ))}
       </div>
     </Page>
   );
@@ -149,24 +150,27 @@ async function importOf(kind: Kind, text: string, conflictStrategy: Strategy, va
   if (!Array.isArray(items)) throw new Error(`The file contains no ${kind}.`);
   // The whole file: the API knows its version, and says what is wrong with it.
   const body = { ...(parsed.value as object), conflictStrategy, validateOnly };
+  const isTrial = validateOnly;
   if (kind === 'destinations') {
-    const { summary, errors, warnings, success } = await call('importDestinations', { body: body as never });
-    const lines = Object.entries(summary).map(([what, count]) => `${countText(count)} ${what}`);
-    return { isTrial: validateOnly, lines, errors, warnings, isGood: success };
+    const { summary, success, errors, warnings } = await call('importDestinations', { body: body as never });
+    return { isTrial, counts: { ...summary }, errors, warnings, isGood: success };
   }
   const { imported, skipped, overwritten, errors, warnings } = await call('importRoutes', { body: body as never });
-  const lines = Object.entries({ imported, skipped, overwritten }).map(([what, n]) => `${countText(n)} ${what}`);
-  return { isTrial: validateOnly, lines, errors, warnings, isGood: errors.length === 0 };
+  return { isTrial, counts: { imported, skipped, overwritten }, errors, warnings, isGood: errors.length === 0 };
 }
 
-function Shown({ outcome: { isTrial, lines, errors, warnings, isGood } }: { outcome: Outcome }) {
+function Shown({ outcome: { isTrial, counts, errors, warnings, isGood } }: { outcome: Outcome }) {
   return (
     <Callout
       role="status"
       tone={isGood ? 'ok' : 'bad'}
       title={isTrial ? 'Dry run: expected results, nothing was changed' : 'Import finished'}
     >
-      <p>{lines.join(', ')}</p>
+      <p>
+        {Object.entries(counts)
+          .map(([what, count]) => `${countText(count)} ${what}`)
+          .join(', ')}
+      </p>
       <Lines title="Errors" of={errors} />
       <Lines title="Warnings" of={warnings} />
     </Callout>
