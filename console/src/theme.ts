@@ -29,8 +29,6 @@ export const theme = createTheme({
   cursorType: 'pointer',
   // By their names: an import would load them all with the first page.
   components: {
-    Alert: { defaultProps: { variant: 'light' } },
-    Badge: { defaultProps: { variant: 'default', tt: 'none', fw: 500, size: 'sm' } },
     Button: { defaultProps: { size: 'xs', fw: 500 } },
     Checkbox: small,
     Menu: { defaultProps: { ...AT_ONCE, position: 'bottom-end', shadow: 'md' } },

@@ -1,8 +1,8 @@
 // A list of records: columns, selection, pages, keys (`j k o x`). Loading, failed and empty look different.
 import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
-import { useLocalStorage } from '@mantine/hooks';
+import { useLocalStorage, useWindowEvent } from '@mantine/hooks';
 import { CheckIcon, ColumnsIcon } from './icons.tsx';
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { countText, durationText, MOST_COUNTED, plain, sizeText, type Total, totalText } from '../format.ts';
 import { Link } from '@tanstack/react-router';
 import { isTyping } from '../shell/typing.ts';
@@ -277,21 +277,15 @@ function useRowKeys(
   body: RefObject<HTMLTableSectionElement | null>,
   does: { open: (index: number) => void; select: (index: number) => void },
 ): void {
-  const latest = useRef(does);
-  latest.current = does;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) && !(event.target as HTMLElement).matches('input[type="checkbox"]')) return;
-      const rows = [...(body.current?.rows ?? [])];
-      const here = rows.findIndex((row) => row.contains(document.activeElement));
-      if (event.key === 'j') rows[Math.min(here + 1, rows.length - 1)]?.focus();
-      else if (event.key === 'k') rows[Math.max(here - 1, 0)]?.focus();
-      else if (event.key === 'o' && here >= 0) latest.current.open(here);
-      else if (event.key === 'x' && here >= 0) latest.current.select(here);
-      else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [body]);
+  useWindowEvent('keydown', (event) => {
+    if (isTyping(event) && !(event.target as HTMLElement).matches('input[type="checkbox"]')) return;
+    const rows = [...(body.current?.rows ?? [])];
+    const here = rows.findIndex((row) => row.contains(document.activeElement));
+    if (event.key === 'j') rows[Math.min(here + 1, rows.length - 1)]?.focus();
+    else if (event.key === 'k') rows[Math.max(here - 1, 0)]?.focus();
+    else if (event.key === 'o' && here >= 0) does.open(here);
+    else if (event.key === 'x' && here >= 0) does.select(here);
+    else return;
+    event.preventDefault();
+  });
 }

@@ -15,7 +15,7 @@ import { pageOf, type RangeName, rangeOf, type Search, usePageSearch } from '../
 import { Time } from '../zone.tsx';
 import { type Column, DataTable } from './DataTable.tsx';
 import { ExportMenu, saveAll } from './ExportMenu.tsx';
-import { type Filter, Filters, filtersIn, inputOf } from './filters.tsx';
+import { type Filter, Filters, filtersIn, inputOf, without } from './filters.tsx';
 import { Page } from './Page.tsx';
 import { Empty } from './ui.tsx';
 
@@ -133,10 +133,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
             <Empty title="No matches so far">Continue searching below.</Empty>
           ) : Object.keys(found).length > 0 ? (
             <Empty title={`No matching ${title.toLowerCase()}`}>
-              <Button
-                variant="default"
-                onClick={() => set(Object.fromEntries(Object.keys(found).map((name) => [name, undefined])))}
-              >
+              <Button variant="default" onClick={() => set(without(found))}>
                 Clear filters
               </Button>
             </Empty>

@@ -1,11 +1,12 @@
 // The head of a page: its title, which the window has too, what can be done, and the lists beside it.
 import { Box, Group } from '@mantine/core';
 import { ChevronLeftIcon } from './icons.tsx';
-import { Link, useRouterState } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect } from 'react';
 import { mayWith, useCaller } from '../api/caller.tsx';
 import { pages } from '../pages/index.ts';
 import { CustomRange } from '../shell/later.ts';
+import { usePage } from '../shell/TimeMenu.tsx';
 
 interface Props {
   title: string;
@@ -54,9 +55,8 @@ export function Page({ title, crumb, status, note, actions, children }: Props) {
 
 /** The lists of one section: events, refused webhooks, replays. */
 function Siblings() {
-  const path = useRouterState({ select: (state) => state.location.pathname });
   const { scopes } = useCaller().key;
-  const here = pages.find((page) => page.path === path);
+  const here = usePage();
   const section = here?.section ?? here?.path;
   const shown = pages.filter(
     (page) =>

@@ -26,7 +26,8 @@ const MOST_COUNTED = 5;
 
 type Kind = 'route' | 'destination';
 
-const heldAt = (kind: Kind, id: string) => ({ [`${kind}Id`]: id, status: 'circuit_open' as const });
+const placeOf = (kind: Kind, id: string) => (kind === 'route' ? { routeId: id } : { destinationId: id });
+const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'circuit_open' as const });
 
 const resumedText = (what: string) => (held: Total | null) =>
   held && held.total > 0 ? `${what}. ${plural(held.total, 'held delivery', totalText(held))} resumed.` : what;
@@ -41,16 +42,19 @@ export function Pause({ kind, id, onClose }: PauseProps) {
   const { zone } = useZone();
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
-  const body = {
-    ...(reason.trim() !== '' && { reason: reason.trim() }),
-    // Without a zone a browser reads it as local.
-    ...(until !== '' && { until: new Date(zone === 'utc' ? `${until}Z` : until).toISOString() }),
+  const pause = async () => {
+    const body = {
+      ...(reason.trim() !== '' && { reason: reason.trim() }),
+      // Without a zone a browser reads it as local.
+      ...(until !== '' && { until: new Date(zone === 'utc' ? `${until}Z` : until).toISOString() }),
+    };
+    return call(operationOf('pause', kind), { id, body });
   };
   return (
     <Confirm
       title={`Pause ${kind}`}
       verb={`Pause ${kind}`}
-      run={() => call(operationOf('pause', kind), { id, body })}
+      run={pause}
       said={`${sentence(kind)} paused`}
       onClose={onClose}
     >

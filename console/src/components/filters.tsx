@@ -140,15 +140,11 @@ export function Filters({ of, views = {} }: BarProps) {
   const [isMore, setMore] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const now = filtersIn(search);
-  const nothing = Object.fromEntries(Object.keys(now).map((name) => [name, undefined]));
+  const nothing = without(now);
   const count = Object.keys(now).length;
   const hasFilter = count > 0;
   // A view replaces what other views set, and keeps the other filters; a saved filter and All replace all.
-  const viewed = Object.fromEntries(
-    Object.values(views)
-      .flatMap(Object.keys)
-      .map((name) => [name, undefined]),
-  );
+  const viewed = without(...Object.values(views));
   const hasViews = Object.keys(views).length > 0;
   const chips = Object.entries({ All: {}, ...views, ...saved }).map(([label, view]) => {
     const replaced = label in saved || label === 'All' ? nothing : viewed;
@@ -223,6 +219,10 @@ export const filtersIn = (search: Search): Search =>
   Object.fromEntries(
     Object.entries(search).filter(([name, value]) => value !== undefined && !NO_FILTERS.includes(name)),
   );
+
+/** The change that removes all members of these. */
+export const without = (...searches: Search[]): Search =>
+  Object.fromEntries(searches.flatMap(Object.keys).map((name) => [name, undefined]));
 
 function SaveView({ onSave }: { onSave: (name: string) => void }) {
   const [isOpen, setOpen] = useState(false);

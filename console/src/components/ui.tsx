@@ -105,7 +105,7 @@ export function Facts({ of, isWide = false }: { of: Fact[]; isWide?: boolean }) 
         .filter((fact) => Array.isArray(fact))
         .map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt className="small quiet">{name}</dt>
             <dd>{value}</dd>
           </div>
         ))}

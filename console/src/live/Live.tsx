@@ -1,7 +1,7 @@
 // A list of events that moves by itself: the stream says when something has arrived, and the list is asked for again.
 // Where the stream does not do, the list is asked for again and again, and the page says why.
 import type { Event, StreamOptions } from '@hookyard/client';
-import { HookyardError, stream } from '../api/client.ts';
+import { HookyardError, type Input, stream } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { Button } from '@mantine/core';
 import { useDocumentVisibility } from '@mantine/hooks';
@@ -48,22 +48,17 @@ export function useLive(filters: LiveFilter & Partial<Record<keyof typeof UNKNOW
     if (!isOn || !isSeen) return setState({ is: 'off' });
     if (why !== null) return setState({ is: 'asking', why });
     const end = new AbortController();
+    const tell = (next: LiveState) => {
+      if (!end.signal.aborted) setState(next);
+    };
     let timer: ReturnType<typeof setTimeout> | undefined;
-    void follow(
-      { sourceId, routed },
-      {
-        signal: end.signal,
-        tell: (next) => {
-          if (!end.signal.aborted) setState(next);
-        },
-        changed: () => {
-          timer ??= setTimeout(() => {
-            timer = undefined;
-            refresh();
-          }, SHOWN_AFTER_MS);
-        },
-      },
-    );
+    const changed = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh();
+      }, SHOWN_AFTER_MS);
+    };
+    void follow({ sourceId, routed }, { signal: end.signal, tell, changed });
     return () => {
       end.abort();
       clearTimeout(timer);
@@ -125,12 +120,9 @@ export function LiveLine({ state }: { state: LiveState }) {
 }
 
 /** What the stream can be filtered by. */
-export interface LiveFilter {
-  sourceId?: string | undefined;
-  routed?: boolean | undefined;
-}
+type LiveFilter = Pick<NonNullable<Input<'streamEvents'>>, 'sourceId' | 'routed'>;
 
-export type LiveState =
+type LiveState =
   | { is: 'off' | 'opening' | 'away' }
   /** `backAt`: since when it is open again, ms, after the API did not answer. */
   | { is: 'open'; backAt: number | null }
@@ -150,7 +142,7 @@ const AWAY_AGAIN_MS = 2000;
 const REFUSED_AGAIN_MS = 30_000;
 
 /** Follows until the signal ends it. What is missed while the API is away comes when it is back. */
-export async function follow(filter: LiveFilter, { signal, ...page }: Following): Promise<void> {
+async function follow(filter: LiveFilter, { signal, ...page }: Following): Promise<void> {
   let last: string | null = null;
   let wasAway = false;
   page.tell({ is: 'opening' });

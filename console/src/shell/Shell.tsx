@@ -3,7 +3,7 @@ import { refetch } from '../api/queries.ts';
 import { KeysDialog, openPalette, Palette } from './later.ts';
 import { isTyping } from './typing.ts';
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
-import { useDisclosure, useLocalStorage } from '@mantine/hooks';
+import { useDisclosure, useLocalStorage, useWindowEvent } from '@mantine/hooks';
 import { DotsHorizontalIcon, HamburgerMenuIcon, MagnifyingGlassIcon } from '../components/icons.tsx';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
@@ -148,21 +148,17 @@ function ConnectionLost() {
   );
 }
 
-export function Keys() {
+function Keys() {
   const [isOpen, { open, close }] = useDisclosure();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isCommand = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
-      if (isCommand || (event.key === '/' && !isTyping(event))) {
-        event.preventDefault();
-        void openPalette();
-      }
-      if (isTyping(event)) return;
-      if (event.key === '?') open();
-      if (event.key === 'r' && !event.repeat) void refetch();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [open]);
+  useWindowEvent('keydown', (event) => {
+    const isCommand = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
+    if (isCommand || (event.key === '/' && !isTyping(event))) {
+      event.preventDefault();
+      void openPalette();
+    }
+    if (isTyping(event)) return;
+    if (event.key === '?') open();
+    if (event.key === 'r' && !event.repeat) void refetch();
+  });
   return <Suspense fallback={null}>{isOpen && <KeysDialog onClose={close} />}</Suspense>;
 }

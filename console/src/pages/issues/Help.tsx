@@ -139,9 +139,9 @@ const seeSample = ({ sampleDeliveryId }: Issue, what: string): ReactNode => (
 
 const refusedOf = (issue: Issue): ReactNode =>
   issue.source ? (
-    <Link to={`/sources/${issue.source.id}`} search={{ tab: 'refused-webhooks' } as never}>
+    <PageLink to={`/sources/${issue.source.id}`} search={{ tab: 'refused-webhooks' }}>
       refused webhooks
-    </Link>
+    </PageLink>
   ) : (
     'refused webhooks'
   );
@@ -155,9 +155,9 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   circuit_open: (issue) => [
     <>
       Fix the cause. See the{' '}
-      <Link to="/issues" search={{ routeId: issue.routeId ?? undefined, kind: 'delivery_failing' } as never}>
+      <PageLink to="/issues" search={{ routeId: issue.routeId, kind: 'delivery_failing' }}>
         other issues on this route
-      </Link>
+      </PageLink>
       .
     </>,
   ],
@@ -166,9 +166,9 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     <>
       Fix the transform of {the(issue, 'route')}.{' '}
       {issue.routeId !== null && issue.sampleEventId !== null && (
-        <Link to={`/routes/${issue.routeId}`} search={{ tab: 'preview', event: issue.sampleEventId } as never}>
+        <PageLink to={`/routes/${issue.routeId}`} search={{ tab: 'preview', event: issue.sampleEventId }}>
           Test it with the failing event
-        </Link>
+        </PageLink>
       )}
     </>,
   ],
