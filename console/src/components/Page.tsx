@@ -3,10 +3,8 @@ import { Box, Group } from '@mantine/core';
 import { ChevronLeftIcon } from './icons.tsx';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect } from 'react';
-import { mayWith, useCaller } from '../api/caller.tsx';
-import { pages } from '../pages/index.ts';
 import { CustomRange } from '../shell/later.ts';
-import { usePage } from '../shell/TimeMenu.tsx';
+import { useOpenPages, usePage } from '../shell/TimeMenu.tsx';
 
 interface Props {
   title: string;
@@ -55,13 +53,10 @@ export function Page({ title, crumb, status, note, actions, children }: Props) {
 
 /** The lists of one section: events, refused webhooks, replays. */
 function Siblings() {
-  const { scopes } = useCaller().key;
+  const open = useOpenPages();
   const here = usePage();
   const section = here?.section ?? here?.path;
-  const shown = pages.filter(
-    (page) =>
-      (page.section === section || (page.path === section && page.tab)) && (!page.scope || mayWith(scopes, page.scope)),
-  );
+  const shown = open.filter((page) => page.section === section || (page.path === section && page.tab));
   if (!here || shown.length < 2) return null;
   return (
     <nav className="row" aria-label="Lists">

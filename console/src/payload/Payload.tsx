@@ -93,7 +93,7 @@ function Hex({ title, bytes }: { title: string; bytes: Uint8Array }) {
     const address = (index * BYTES_A_LINE).toString(16).padStart(8, '0');
     const codes = Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
     const letters = Array.from(part, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    return <span className="unwrapped">{`${address}  ${codes.padEnd(BYTES_A_LINE * 3)} ${letters}`}</span>;
+    return <span style={{ whiteSpace: 'pre' }}>{`${address}  ${codes.padEnd(BYTES_A_LINE * 3)} ${letters}`}</span>;
   };
   return <Lines label={`${title} as bytes`} count={Math.ceil(bytes.length / BYTES_A_LINE)} line={line} />;
 }

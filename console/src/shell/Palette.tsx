@@ -5,11 +5,12 @@ import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { mayWith, useCaller } from '../api/caller.tsx';
+import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { pathOfId } from '../components/ui.tsx';
 import { plain } from '../format.ts';
-import { type PageRow, pages } from '../pages/index.ts';
+import type { PageRow } from '../pages/index.ts';
+import { useOpenPages } from './TimeMenu.tsx';
 
 const [store, palette] = createSpotlight();
 export const openPalette = () => palette.open();
@@ -21,14 +22,13 @@ const MOST_RECORDS = 5;
 export function Palette() {
   const [query, setQuery] = useState('');
   const navigate = useNavigate();
-  const { scopes } = useCaller().key;
+  const maySearch = useMay('events:read');
   const open = (to: string, search = {}) => void navigate({ to, search: search as never });
   const text = query.trim();
   const ofId = ID.test(text) ? pathOfId(text) : undefined;
   const records = useRecords(ofId ? '' : text);
-  const mayOpen = (page: PageRow) => !page.scope || mayWith(scopes, page.scope);
   const isNamed = ({ title, words = '' }: PageRow) => `${title} ${words}`.toLowerCase().includes(text.toLowerCase());
-  const named = pages.filter((page) => !page.path.includes('$') && mayOpen(page) && isNamed(page));
+  const named = useOpenPages().filter((page) => !page.path.includes('$') && isNamed(page));
   const found: SpotlightActionData[] = ofId
     ? [{ id: 'id', label: `Open ${text}`, onClick: () => open(ofId) }]
     : [
@@ -38,7 +38,7 @@ export function Palette() {
           onClick: () => open(`${path}/${id}`),
         })),
       ];
-  if (text !== '' && !ofId && mayWith(scopes, 'events:read')) {
+  if (text !== '' && !ofId && maySearch) {
     found.push({
       id: 'search',
       label: `Search payloads for "${text}"`,

@@ -15,11 +15,12 @@ import {
 } from '../components/icons.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { mayWith, useCaller } from '../api/caller.tsx';
+import { useCaller } from '../api/caller.tsx';
 import { useSome } from '../api/lists.ts';
 import { session, sessionName } from '../api/session.ts';
 import { plain } from '../format.ts';
 import { type PageRow, pages } from '../pages/index.ts';
+import { useOpenPages } from './TimeMenu.tsx';
 import { usePageSearch } from '../search.ts';
 
 const ICONS: Record<string, ComponentType> = {
@@ -45,8 +46,7 @@ interface Props {
 }
 
 export function Sidebar({ path, isNarrow, onNarrow, onClose }: Props) {
-  const { scopes } = useCaller().key;
-  const shown = pages.filter((page) => page.menu && (!page.scope || mayWith(scopes, page.scope)));
+  const open = useOpenPages();
   const here = sectionOf(path);
   const isInSettings = here?.menu === 'Settings';
   return (
@@ -54,7 +54,7 @@ export function Sidebar({ path, isNarrow, onNarrow, onClose }: Props) {
       <Organization isNarrow={isNarrow} />
       {(['Watch', 'Connect', 'Settings'] as const).map((group) => (
         <nav key={group} aria-label={group}>
-          {shown
+          {open
             .filter(({ menu, path: to }) => menu === group && (group !== 'Settings' || to in ICONS || isInSettings))
             .map((page) => (
               <Item key={page.path} page={page} isHere={page === here} isNarrow={isNarrow} onClick={onClose} />

@@ -1,10 +1,11 @@
 // The time range of the page and the time zone, once for all pages. Both are kept: the range in the address, the zone
 // in the browser.
 import { Button, Menu } from '@mantine/core';
+import { mayWith, useCaller } from '../api/caller.tsx';
 import { ClockIcon } from '../components/icons.tsx';
 import { useRouterState } from '@tanstack/react-router';
 import { localZoneName, type Zone, zoneName } from '../format.ts';
-import { pages } from '../pages/index.ts';
+import { type PageRow, pages } from '../pages/index.ts';
 import { isRangeName, RANGES, type RangeName, usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
 
@@ -22,6 +23,12 @@ const WITH_ALL = ['/events', '/deliveries', '/audit', '/replays/new'];
 export function usePage() {
   const route = String(useRouterState({ select: (state) => state.matches.at(-1)?.fullPath }) ?? '');
   return pages.find(({ path }) => path === (route === '/' ? '/' : route.replace(/\/$/, '')));
+}
+
+/** The pages that the key may open. */
+export function useOpenPages(): PageRow[] {
+  const { scopes } = useCaller().key;
+  return pages.filter(({ scope }) => !scope || mayWith(scopes, scope));
 }
 
 const shortZone = (zone: Zone): string => zoneName(zone).split('/').at(-1)?.replace('_', ' ') ?? 'Local';
