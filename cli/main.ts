@@ -18,7 +18,7 @@ import { filters, schemas, transforms } from './commands/rules.ts';
 import { addSend } from './commands/send.ts';
 import { sources } from './commands/sources.ts';
 import { addStart } from './commands/start.ts';
-import { type GlobalOptions, serviceAddress, VERSION } from './context.ts';
+import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
 import { refuseEmpty } from './input.ts';
 import { addMigrate, addPruneVisibility } from './operator/migrate.ts';
@@ -93,7 +93,15 @@ try {
   await program.parseAsync();
 } catch (error) {
   const options = program.opts<GlobalOptions>();
-  const { exitCode, line, body } = endingOf(error, () => serviceAddress(options));
+  const { exitCode, line, body } = endingOf(error, () => addressOrNothing(options));
   if (line !== '') process.stderr.write(options.json ? `${JSON.stringify({ error: body })}\n` : `hookyard: ${line}\n`);
   process.exitCode = exitCode;
+}
+
+function addressOrNothing(options: GlobalOptions): Pick<ServiceAddress, 'url' | 'from'> {
+  try {
+    return serviceAddress(options);
+  } catch {
+    return { url: '', from: '' };
+  }
 }

@@ -37,9 +37,12 @@ export interface Client extends Operations {
  * @throws TypeError if the URL is not valid
  */
 export function createClient(options: ClientOptions): Client {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  // Programs in JavaScript also say null for what they leave out.
+  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== null);
   const settings: Settings = {
-    ...{ timeoutMs: 30_000, maxRetries: 4, maxWaitMs: 60_000 },
+    timeoutMs: 30_000,
+    maxRetries: 4,
+    maxWaitMs: 60_000,
     fetch: (...args) => fetch(...args),
     parseJson: (text) => JSON.parse(text),
     ...Object.fromEntries(given),

@@ -131,6 +131,7 @@ export async function startService(launch: () => Promise<Child>, end: (child: Ch
     get pid(): number | undefined {
       return child.running ? child.pid : undefined;
     },
+    /** Settles when the process that runs now ends, for whatever reason. */
     get exited(): Promise<Exit> {
       return child.exited;
     },
@@ -153,7 +154,8 @@ const longestDelayMs = 30_000;
 const steadyAfterMs = 60_000;
 
 /**
- * Starts it again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s.
+ * Starts it again whenever it ends: at once, and if it ends soon after that, in 1, 2, 4, ... up to 30 s. A failed
+ * start counts as an end.
  * @param most starts in a row that may fail
  * @returns `undefined` when `stopping` was aborted, else why the service cannot be kept up
  */

@@ -46,6 +46,7 @@ interface AskOptions {
 
 export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
+/** @param options.now in ms */
 export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }) {
   const { log, now = () => performance.now() } = options;
   const clock = { ttlResolution: 0, perf: { now } };

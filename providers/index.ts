@@ -1,7 +1,7 @@
 // The registry of providers, by name, and the sender of a source.
 import { describedScheme } from '../core/verification/config.ts';
 import * as all from './all.ts';
-import type { Provider, Repeat, Sender } from './provider.ts';
+import type { Provider, DuplicateKey, Sender } from './provider.ts';
 
 export type { Place, Provider, Sample, Sender } from './provider.ts';
 
@@ -18,7 +18,7 @@ export const providerNamed = (name: string): Provider | undefined => byName.get(
 export const PROVIDER_NAMES = providers.map(({ name }) => name) as [string, ...string[]];
 
 /** What tells a repeat of a webhook; null: nothing. */
-export function dedupOf({ dedup, eventId }: Provider): Repeat | null {
+export function dedupOf({ dedup, eventId }: Provider): DuplicateKey | null {
   if (dedup !== undefined || eventId === undefined) return dedup ?? null;
   return 'header' in eventId ? eventId : { jsonPath: `$.${eventId.payload}` };
 }

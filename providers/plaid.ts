@@ -23,7 +23,8 @@ export const plaid: Provider = {
     "Set the ingest URL as the webhook URL of the Link token or item. Hookyard requests Plaid's keys with your client_id and secret, and sends these credentials only to Plaid. The signature does not identify the client: use an ingest URL that cannot be guessed (ingestToken), and check items with Plaid before you act on them.",
   samples: [
     sample('TRANSACTIONS', 'SYNC_UPDATES_AVAILABLE', {
-      ...{ initial_update_complete: true, historical_update_complete: false },
+      initial_update_complete: true,
+      historical_update_complete: false,
     }),
     sample('ITEM', 'ERROR', { error: { error_type: 'ITEM_ERROR', error_code: 'ITEM_LOGIN_REQUIRED' } }),
   ],

@@ -10,7 +10,7 @@ export { hmacOf } from '../core/verification/header-signature.ts';
 /** Where something stands in a webhook: in a header, or at a path of the payload. */
 export type Place = { header: string } | { payload: string };
 
-export type Repeat = { header: string } | { jsonPath: string } | { signature: true };
+export type DuplicateKey = { header: string } | { jsonPath: string } | { signature: true };
 
 export interface Sample {
   event: string;
@@ -43,8 +43,8 @@ export interface Provider {
   verifyToken?: string;
   eventType?: Place;
   eventId?: Place;
-  /** What tells a repeat, to be set as the `idempotencyKey` of a source: by default the `eventId`; null: nothing. */
-  dedup?: Repeat | null;
+  /** What identifies duplicates, to be set as the `idempotencyKey` of a source: by default the `eventId`; null: nothing. */
+  dedup?: DuplicateKey | null;
   handshakes?: readonly Handshake[];
   /** What the provider wants as the answer to a webhook, where the default of Hookyard is not it. */
   answer?: SourceAnswer;

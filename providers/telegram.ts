@@ -16,10 +16,15 @@ export const telegram: Provider = {
     'Call setWebhook in the Bot API with the ingest URL as the url parameter and the secret as the secret_token parameter.',
   samples: [
     sample(10000, 'message', {
-      ...{ message_id: 1365, date: 1441645532, chat: { id: 1111111, type: 'private' }, text: '/start' },
+      message_id: 1365,
+      date: 1441645532,
+      chat: { id: 1111111, type: 'private' },
+      text: '/start',
     }),
     sample(10001, 'callback_query', {
-      ...{ id: '4382bfdwdsb323b2d9', from: { id: 1111111, first_name: 'Emma' }, data: 'pay' },
+      id: '4382bfdwdsb323b2d9',
+      from: { id: 1111111, first_name: 'Emma' },
+      data: 'pay',
     }),
   ],
 };

@@ -35,7 +35,10 @@ export const twitch: Provider = {
   samples: [
     sample('stream.online', '1', { broadcaster_user_id: '1337', type: 'live' }),
     sample('channel.follow', '2', {
-      ...{ user_id: '1234', user_login: 'emma', broadcaster_user_id: '1337', followed_at: '{time}' },
+      user_id: '1234',
+      user_login: 'emma',
+      broadcaster_user_id: '1337',
+      followed_at: '{time}',
     }),
   ],
 };

@@ -107,12 +107,17 @@ function dataOf(instrument: AnyInstrument, startTime: HrTime, endTime: HrTime): 
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
   const at = <Value>({ labels: attributes, value }: Point<Value>): DataPoint<Value> => ({
-    ...{ startTime, endTime, attributes, value },
+    startTime,
+    endTime,
+    attributes,
+    value,
   });
   if (instrument.kind === 'histogram') {
     const boundaries = [...instrument.bounds];
     const histogram = ({ counts, sum, count }: Distribution): HistogramValue => ({
-      ...{ buckets: { boundaries, counts: [...counts] }, sum, count },
+      buckets: { boundaries, counts: [...counts] },
+      sum,
+      count,
     });
     const dataPoints = instrument.points().map((point) => at({ ...point, value: histogram(point.value) }));
     return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints };

@@ -31,7 +31,9 @@ export interface Reply {
 }
 
 export const textReply = (status: number, text: string): Reply => ({
-  ...{ status, headers: ['Content-Type', 'text/plain'], body: Buffer.from(text) },
+  status,
+  headers: ['Content-Type', 'text/plain'],
+  body: Buffer.from(text),
 });
 
 export interface LocalReceiver {

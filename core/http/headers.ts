@@ -2,6 +2,7 @@
 import { HOPS_HEADER } from '../ingest/hops.ts';
 
 export const MAX_CUSTOM_HEADERS = 50;
+/** Of names and values together. */
 export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
 
 // RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of

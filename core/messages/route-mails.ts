@@ -37,6 +37,7 @@ export interface Draft {
 
 export interface RouteMail {
   count: number;
+  /** When the first of them ended, ISO 8601. */
   since: string;
   facts: OutcomeFacts;
   /** Of a recovery: the deliveries that had failed before it, and when the first of them did, ISO 8601. */

@@ -4,7 +4,11 @@
 const EXACT_BELOW = 128;
 const CLASSES_PER_DOUBLING = 64;
 
-/** The upper edge of the class a latency falls into; ms. */
+/**
+ * The upper edge of the class a latency falls into.
+ * @param latency ms
+ * @returns ms, at least `latency` and at most 1.6 % above it
+ */
 export function latencyClass(latency: number): number {
   if (latency < EXACT_BELOW) return Math.max(0, Math.round(latency));
   const width = 2 ** Math.floor(Math.log2(latency)) / CLASSES_PER_DOUBLING;
@@ -17,6 +21,7 @@ export type ClassCount = readonly number[];
  * Percentiles by nearest rank: the smallest class that at least so many percent of all attempts do not exceed.
  * @param counts in any order; a class may come several times
  * @param percents whole numbers, in their order
+ * @returns how many attempts there are, and the latency (ms) of each percentile; null without attempts
  */
 export function percentilesOf(
   counts: readonly ClassCount[],

@@ -96,6 +96,7 @@ function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
   };
 }
 
+/** Slower, and only the first error. */
 function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
   const ajv = newValidator(dialect, false);
   const run = addExactKeywords(ajv);

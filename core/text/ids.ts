@@ -50,7 +50,7 @@ function randomBits(bits: number): number {
 let lastMs = -1;
 let counter = 0;
 
-/** Ids made by one process for the same millisecond sort in the order they were made. @throws RangeError */
+/** Ids made by one process for the same millisecond sort in the order they were made. @throws RangeError when the time does not fit 48 bits */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
   counter = nowMs === lastMs ? counter + 1 : randomBits(33);
   lastMs = nowMs;

@@ -9,6 +9,7 @@ import type { PublishedKeys } from './published-keys.ts';
 export interface RawRequest {
   method: string;
   headers: Readonly<HeaderBytes>;
+  /** The exact bytes. */
   body: Buffer;
   /** When it came, ms since 1970. */
   nowMs: number;

@@ -45,7 +45,8 @@ const FRAMES: Readonly<Record<TextFormat, { begin: Buffer; between: Buffer; end:
 export function openTextFile(fileFormat: TextFormat, limit: number, sink: FileSink) {
   const { begin, between, end } = FRAMES[fileFormat];
   const conversions = new Conversions();
-  let [written, count] = [0, 0];
+  let written = 0;
+  let count = 0;
 
   async function write(bytes: Uint8Array): Promise<void> {
     written += bytes.length;

@@ -41,6 +41,7 @@ export interface GuardedHttp {
    * @throws TransportError
    */
   send(request: GuardedRequest): Promise<GuardedResponse>;
+  /** Closes every connection at once; requests under way fail. */
   close(): void;
 }
 

@@ -60,7 +60,11 @@ export const members = {
     start: NO_HANDSHAKE,
     read: (stored: Source['handshake']) => ({ ...NO_HANDSHAKE, ...stored, verifyToken: '' }),
     // A verify token that is stored stays when it is left empty.
-    write: ({ type, ...handshake }) => (type === 'none' ? null : { type, ...sentOf(handshakeFields(type), handshake) }),
+    write: ({ type, ...handshake }) => {
+      if (type === 'none') return null;
+      const { parameter } = handshake;
+      return { type, ...(type !== 'ok' && { parameter }), ...sentOf(handshakeFields(type), handshake) };
+    },
   } as Member<Handshake>,
   answer: switched({ status: 200 as number | null, body: '', contentType: 'text/plain' }),
   enabled: asStored(true),
