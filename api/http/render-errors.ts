@@ -4,7 +4,7 @@ import { quotaRefusals } from '../../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { MOST_COUNTED, PageTooDeepError } from '../../db/sql/list-parts.ts';
 import { type AppContext, type Next, logOf } from '../request/context.ts';
-import { ApiError, asApiError, errorBody, invalid, unavailable } from '../request/errors.ts';
+import { ApiError, DATABASE_AWAY, errorBody, invalid, unavailable } from '../request/errors.ts';
 
 /** Middleware: renders errors that handlers throw; unknown errors are logged and answered without internals. */
 export function renderErrors(log: Log): (ctx: AppContext, next: Next) => Promise<void> {
@@ -39,7 +39,7 @@ function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
       { requestId: ctx.state.requestId, cause: causeOf(error) },
       'returning 503: PostgreSQL cannot be reached or is overloaded',
     );
-    return unavailable(asApiError(error).message);
+    return unavailable(DATABASE_AWAY);
   }
   logOf(ctx).error({ cause: causeOf(error) }, 'request failed');
   return new ApiError(

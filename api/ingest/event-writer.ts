@@ -102,6 +102,7 @@ const waitsForRelay = ({ kind }: GroupOutcome, event: NewEvent | undefined): boo
  */
 function createNotifier(pool: Pool) {
   let isDue = false;
+  let hasEnded = false;
 
   async function notifyIfDue(): Promise<Pause> {
     if (!isDue) return { ms: UNTIL_WOKEN_MS, wokenMs: 0 };
@@ -121,11 +122,13 @@ function createNotifier(pool: Pool) {
     /** Returns at once: the sender does not wait for the notification. */
     deliveries(): void {
       isDue = true;
-      loop.wake();
+      if (hasEnded) void notifyIfDue().catch(() => undefined);
+      else loop.wake();
     },
-    /** What is due is not put off. */
+    /** What is due is not put off, nor what comes later. */
     async end(): Promise<void> {
       await loop.stop();
+      hasEnded = true;
       await notifyIfDue().catch(() => undefined);
     },
   };

@@ -111,6 +111,7 @@ export function createIngest(deps: IngestDeps) {
     const received = receivedRequest(ctx, match);
     const { organizationSlug, sourceSlug } = received;
     if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
+    received.setBody(Buffer.alloc(0));
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
     const outcome = await authenticateWebhook(source, received, { baseUrl: baseUrl(), keysOf: () => NO_KEYS });
     if (outcome.kind !== 'handshake') return false;
@@ -129,7 +130,7 @@ export function createIngest(deps: IngestDeps) {
     const { memory, client }: ApiState = ctx.state;
     const room = memory.forWebhook(client.client, known ? received.organizationSlug : NO_ORGANIZATION);
     ctx.state.room = room;
-    received.body = await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, room);
+    received.setBody(await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, room));
     await othersFirst(received.size);
     const accepting = () => accept({ ...deps, routing, writer }, received);
     return tracing ? endingSpan(received, accepting) : accepting();

@@ -22,14 +22,7 @@ export interface ReceivedParts extends Pick<Received, Kept> {
 
 type Kept = 'organizationSlug' | 'sourceSlug' | 'below' | 'method' | 'queryText' | 'clientAddress' | 'receivedAt';
 
-const NOT_YET = Buffer.alloc(0);
-
 export class Received implements Omit<GatedRequest, 'path'> {
-  /**
-   * The id of its event: the same one however often the webhook is routed and stored again. When it is unknown whether
-   * an attempt to store it succeeded, the primary key decides.
-   */
-  readonly eventId: string;
   readonly organizationSlug: string;
   readonly sourceSlug: string;
   readonly below: string;
@@ -38,8 +31,6 @@ export class Received implements Omit<GatedRequest, 'path'> {
   readonly queryText: string;
   readonly headerBytes: HeaderBytes;
   readonly #rawHeaders: readonly string[];
-  /** Empty until it has come. */
-  body: Buffer;
   readonly clientAddress: string;
   readonly receivedAt: Date;
   /** As it was last looked up; null: there is none by this name, or it has not been looked up. */
@@ -53,7 +44,9 @@ export class Received implements Omit<GatedRequest, 'path'> {
   #headers: Record<string, string> | undefined;
   #payload: { payload: unknown } | undefined;
   #query: URLSearchParams | undefined;
-  readonly #parsed = new Map<unknown, unknown>();
+  #parsed: Map<unknown, unknown> | undefined;
+  #body: Buffer | undefined;
+  #eventId: string | undefined;
 
   constructor(parts: ReceivedParts) {
     this.organizationSlug = parts.organizationSlug;
@@ -63,10 +56,18 @@ export class Received implements Omit<GatedRequest, 'path'> {
     this.queryText = parts.queryText;
     this.headerBytes = parts.headers;
     this.#rawHeaders = parts.rawHeaders;
-    this.body = parts.body ?? NOT_YET;
+    this.#body = parts.body;
     this.clientAddress = parts.clientAddress;
     this.receivedAt = parts.receivedAt;
-    this.eventId = newId('evt', parts.receivedAt.getTime());
+  }
+
+  /**
+   * The id of its event: the same one however often the webhook is routed and stored again. When it is unknown whether
+   * an attempt to store it succeeded, the primary key decides.
+   */
+  get eventId(): string {
+    this.#eventId ??= newId('evt', this.receivedAt.getTime());
+    return this.#eventId;
   }
 
   /** As text, names in lower case. */
@@ -75,12 +76,24 @@ export class Received implements Omit<GatedRequest, 'path'> {
     return this.#headers;
   }
 
-  get size(): number {
-    return this.body.length;
+  get hasBody(): boolean {
+    return this.#body !== undefined;
   }
 
-  get hasCome(): boolean {
-    return this.body !== NOT_YET;
+  /** @throws Error before it has come, as everything that is made of it */
+  get body(): Buffer {
+    if (this.#body === undefined) throw new Error('The body of this webhook has not come yet');
+    return this.#body;
+  }
+
+  /** Called once, when it has come. */
+  setBody(body: Buffer): void {
+    if (this.#body !== undefined) throw new Error('This webhook already has its body');
+    this.#body = body;
+  }
+
+  get size(): number {
+    return this.body.length;
   }
 
   get isParsed(): boolean {
@@ -99,6 +112,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
 
   /** What a function makes of the body; it is called once, however often the webhook is verified. */
   parsed<T>(parse: (body: Buffer) => T): T {
+    this.#parsed ??= new Map();
     if (!this.#parsed.has(parse)) this.#parsed.set(parse, parse(this.body));
     return this.#parsed.get(parse) as T;
   }

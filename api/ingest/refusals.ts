@@ -30,7 +30,7 @@ export interface RefusalDeps {
 /** What is known of a webhook when it is refused. */
 export type Refused = Pick<
   Received,
-  'source' | 'cause' | 'receivedAt' | 'method' | 'clientAddress' | 'headerBytes' | 'body' | 'hasCome' | 'below'
+  'source' | 'cause' | 'receivedAt' | 'method' | 'clientAddress' | 'headerBytes' | 'body' | 'hasBody' | 'below'
 >;
 
 export class Refusals {
@@ -127,7 +127,8 @@ export function refusalOf(error: unknown, { cause }: Pick<Received, 'cause'>): R
 
 /** What is kept of a refused webhook. It holds on to nothing large: of the body, the beginning is copied. */
 function refusedWebhook(refused: Refused, source: SourceRouting, refusal: Refusal): RefusedWebhook {
-  const { receivedAt, method, clientAddress, hasCome, body, headerBytes: headers } = refused;
+  const { receivedAt, method, clientAddress, headerBytes: headers } = refused;
+  const body = refused.hasBody ? refused.body : null;
   return {
     ...refusal,
     id: newId('ref', receivedAt.getTime()),
@@ -137,8 +138,8 @@ function refusedWebhook(refused: Refused, source: SourceRouting, refusal: Refusa
     method,
     clientAddress,
     headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(refused, source) }),
-    payloadSize: hasCome ? body.length : announcedSize(headers),
-    payloadStart: hasCome ? Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)) : null,
+    payloadSize: body === null ? announcedSize(headers) : body.length,
+    payloadStart: body && Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)),
   };
 }
 

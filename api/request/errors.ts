@@ -81,12 +81,21 @@ export function unavailable(what: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
 }
 
-/** Of any error. It says nothing of the inside, nor what to do: its receiver may be none who asked for something. */
-export function asApiError(error: unknown): ApiError {
+export const DATABASE_AWAY = 'The database cannot be reached or is overloaded';
+
+type Failure = Pick<ApiError, 'status' | 'code' | 'message' | 'limit'>;
+
+// Made once: while the database is away every webhook may fail with it, and an error costs a stack trace.
+const AWAY: Failure = { status: 503, code: 'UNAVAILABLE', message: DATABASE_AWAY, limit: undefined };
+const INTERNAL: Failure = { status: 500, code: 'INTERNAL_ERROR', message: 'Something went wrong', limit: undefined };
+
+/**
+ * Any error of the ingest as renderErrors answers it, without the request ID and the advice: its receiver may be none
+ * who asked for something.
+ */
+export function asApiError(error: unknown): Failure {
   if (error instanceof ApiError) return error;
-  return isTransientDatabaseError(error)
-    ? new ApiError(503, 'UNAVAILABLE', 'The database cannot be reached or is overloaded')
-    : new ApiError(500, 'INTERNAL_ERROR', 'Something went wrong');
+  return isTransientDatabaseError(error) ? AWAY : INTERNAL;
 }
 
 type Told = Pick<ApiError, 'status' | 'message' | 'code' | 'details'> & { limit?: LimitName | undefined };

@@ -11,7 +11,7 @@ import { until } from '../until.ts';
 export function arrivalTo({ organizationId, sourceId }: EventOwner): Refused {
   return {
     ...{ below: '', method: 'POST', headerBytes: { 'content-type': 'application/json' }, clientAddress: '192.0.2.1' },
-    ...{ receivedAt: new Date(), body: Buffer.from('{}'), hasCome: true, cause: null },
+    ...{ receivedAt: new Date(), body: Buffer.from('{}'), hasBody: true, cause: null },
     source: {
       ...{
         organizationId,
