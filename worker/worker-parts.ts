@@ -90,18 +90,28 @@ export async function buildParts(context: WorkerContext, link: RelayLink) {
     alone: () => !areSeveral(),
   });
   const issues = new CountedIssues({ pool, log });
+  const parking = await startParking(
+    { client: connected.client, log },
+    { total: tuning.maxParked, perOrganization: tuning.maxParkedPerOrganization },
+  );
+  const traces = await startTracing({ role: 'worker', version, env, log });
   return {
-    ...{ ...connected, ...pools, ...openOutbound(context, pool, areSeveral) },
-    ...{ secretBox, due, areSeveral, concurrency, owner, workflowPermits, issues },
+    ...connected,
+    ...pools,
+    ...openOutbound(context, pool, areSeveral),
+    secretBox,
+    due,
+    areSeveral,
+    concurrency,
+    owner,
+    workflowPermits,
+    issues,
+    parking,
+    traces,
     lanes: createLaneChoice({ lane: settings.HOOKYARD_LANE, permits: workflowPermits, log }),
     results: createResultRecorder(hotPool, log, issues, (id) => link.relay?.isAwaited(id) ?? false),
     configs: createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings))),
     retrySlots: createRetrySlots({ pool, slots: ACTIVITY_SLOTS, workflowPermits }),
-    parking: await startParking(
-      { client: connected.client, log },
-      { total: tuning.maxParked, perOrganization: tuning.maxParkedPerOrganization },
-    ),
-    traces: await startTracing({ role: 'worker', version, env, log }),
   };
 }
 

@@ -70,7 +70,7 @@ export async function runWorker(context: WorkerContext): Promise<RunningWorker> 
 }
 
 async function closeParts(parts: WorkerParts): Promise<void> {
-  await parts.stopWatching();
+  await parts.stopTemporal();
   await parts.parking.stop();
   await parts.results.idle();
   await parts.issues.close();

@@ -78,9 +78,10 @@ export async function record(
   const failedOver = 'failedOver' in recorded && recorded.failedOver;
   logAttempt(deps.log, made, recording.result, failedOver ? 'failed_over' : verdict.status);
   if ('status' in recorded) return recorded;
-  // Otherwise it was ended meanwhile, or recorded before: when the database committed the result but its answer was
-  // lost, so the statement was repeated. Then the delivery is open, and has to be continued.
-  return recorded.changed ? outcomeOf(context, recording.result, recorded) : outcomeOnRecord(deps, request);
+  if (recorded.changed) return outcomeOf(context, verdict, recording.result, recorded);
+  // It was ended meanwhile, or recorded before: when the database committed the result but its answer was lost, so the
+  // statement was repeated. Then the delivery is open, and has to be continued.
+  return outcomeOnRecord(deps, request);
 }
 
 function resultOf(made: MadeAttempt, request: AttemptRequest, lane: Lane, verdict: Verdict): AttemptResult {
@@ -118,13 +119,17 @@ function submit(deps: AttemptDeps, { context, route }: MadeAttempt, result: Atte
   return recording;
 }
 
-function outcomeOf({ inCircuit }: AttemptContext, result: AttemptResult, recorded: RecordedResult): AttemptOutcome {
-  const { deliveryStatus, failover, statusCode, retryInMs } = result;
-  const facts = { statusCode, error: result.error?.summary ?? null };
+function outcomeOf(
+  { inCircuit }: AttemptContext,
+  verdict: Verdict,
+  { failover, statusCode }: AttemptResult,
+  recorded: RecordedResult,
+): AttemptOutcome {
+  const facts = { statusCode, error: verdict.error?.summary ?? null };
   if (failover && recorded.failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
-  if (deliveryStatus !== 'retrying') return { status: deliveryStatus, ...facts };
+  if (verdict.status !== 'retrying') return { status: verdict.status, ...facts };
   // With the circuit open there is no retry to wait for: the next step decides where the delivery goes instead.
-  return { status: 'retrying', ...facts, waitMs: recorded.blocked && inCircuit ? 0 : (retryInMs ?? 0) };
+  return { status: 'retrying', ...facts, waitMs: recorded.blocked && inCircuit ? 0 : verdict.waitMs };
 }
 
 /**

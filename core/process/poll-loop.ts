@@ -12,6 +12,7 @@ export interface PollLoopOptions {
   onError: (error: unknown) => Pause;
 }
 
+/** Rounds never overlap. */
 export class PollLoop {
   readonly #options: PollLoopOptions;
   readonly #ended: Promise<void>;
@@ -83,19 +84,12 @@ export class PollLoop {
   }
 }
 
-/**
- * A loop with the same pause after each round.
- * @param work may return how long the pause after it is instead, ms
- */
-export function every(
-  ms: number,
-  work: () => Promise<void> | Promise<number>,
-  onError: (error: unknown) => void,
-): PollLoop {
+/** A loop with the same pause after each round. */
+export function every(ms: number, work: () => Promise<void>, onError: (error: unknown) => void): PollLoop {
   return new PollLoop({
     async round() {
-      const rest = await work();
-      return { ms: typeof rest === 'number' ? rest : ms };
+      await work();
+      return { ms };
     },
     onError(error) {
       onError(error);

@@ -76,7 +76,7 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
 async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | null): Promise<boolean> {
   if (resume !== 'waiting') return lookAfterQueued(deps, row);
   // One that has begun to wait for its turn since then is claimed again, and signalled at its turn.
-  return row.resume === 'waiting' && signalTurn(deps, row, true);
+  return row.resume === 'waiting' && signalTurnAgain(deps, row);
 }
 
 /**
@@ -84,22 +84,45 @@ async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | nul
  * (activities/attempt/rate-and-concurrency.ts), among the retries of its organization
  * (activities/attempt/retry-slots.ts), or until that is resumed. A delivery without a workflow is repaired and claimed
  * again.
- * @param isRepeated no result has come: the workflow may be late, or wait for something else after the database was
- * restored from a backup
- * @returns whether to check the delivery again if no result comes. One whose signal Temporal refuses keeps its slot for
- * a while; others are still signalled
+ * @returns whether to check the delivery again if no result comes
  * @throws when Temporal or the database is unreachable
  */
-export async function signalTurn(deps: RepairDeps, row: OutboxRow, isRepeated: boolean = false): Promise<boolean> {
-  const { deliveryId } = row;
+export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
+  return unlessRefused(deps, row, async () => {
+    if (await signalWorkflow(deps.client, row.deliveryId, 'release')) return true;
+    await repair(deps, row);
+    return false;
+  });
+}
+
+/**
+ * Signals again when no result has come: the workflow may be late, or wait for something else after the database was
+ * restored from a backup. @returns and @throws as the first signal
+ */
+function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
+  return unlessRefused(deps, row, async () => {
+    const repaired = await repair(deps, row);
+    return repaired === 'workflows signalled' || repaired === 'at work';
+  });
+}
+
+async function repair(deps: RepairDeps, row: OutboxRow): ReturnType<typeof repairOverdue> {
+  const repaired = await repairOverdue(deps, row);
+  if (repaired === null) await removeQueued(deps.pool, row);
+  return repaired;
+}
+
+/** A delivery whose signal Temporal refuses keeps its slot for a while; others are still signalled. */
+async function unlessRefused(
+  { log }: RepairDeps,
+  { deliveryId }: OutboxRow,
+  signal: () => Promise<boolean>,
+): Promise<boolean> {
   try {
-    if (!isRepeated && (await signalWorkflow(deps.client, deliveryId, 'release'))) return true;
-    const repaired = await repairOverdue(deps, row);
-    if (repaired === null) await removeQueued(deps.pool, row);
-    return isRepeated && (repaired === 'workflows signalled' || repaired === 'at work');
+    return await signal();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow to continue');
+    log.warn({ deliveryId, cause: causeOf(error) }, 'failed to signal the workflow to continue');
     return true;
   }
 }

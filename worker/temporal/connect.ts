@@ -31,8 +31,8 @@ export async function connectToTemporal(
   const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes, startsEagerly });
   const taskQueue = client.workflowQueue;
   const common = { connection, namespace, dataConverter, taskQueue, release, settings, log };
-  const stopWatching = () => Promise.all([attributes.stop(), apiKey?.stop()]);
-  return { client, workflowBundle, attributes, stopWatching, common };
+  const stopTemporal = () => Promise.all([attributes.stop(), apiKey?.stop()]);
+  return { client, workflowBundle, attributes, stopTemporal, common };
 }
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.

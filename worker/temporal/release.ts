@@ -117,12 +117,14 @@ export function keepRelease(deps: KeepReleaseDeps) {
     },
   });
   return {
-    /**
-     * `own`: of this worker; null: none. `current`: what Temporal gives workflows to; null: workers without a release,
-     * or not known yet. `isUnserved`: workflows stand still, because no worker of the current one asks for them, and
-     * this worker does not get them.
-     */
-    state: () => ({ own, current: heard?.current ?? null, isUnserved: isUnserved() }),
+    state: () => ({
+      /** Of this worker; null: none. */
+      own,
+      /** What Temporal gives workflows to; null: workers without a release, or not known yet. */
+      current: heard?.current ?? null,
+      /** Workflows stand still: no worker of the current one asks for them, and this worker does not get them. */
+      isUnserved: isUnserved(),
+    }),
     stop: () => loop.stop(),
   };
 }

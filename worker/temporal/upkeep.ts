@@ -5,14 +5,14 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { every, type PollLoop } from '../../core/process/poll-loop.ts';
+import { every, type Pause, PollLoop } from '../../core/process/poll-loop.ts';
 import { searchAttributeNames, TASK_QUEUE } from '../../core/temporal/names.ts';
 import type { TemporalConnection } from '../../temporal-config/connection.ts';
 import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespace.ts';
 
 const KEY_EVERY_MS = 1000;
 const ATTRIBUTES_EVERY_MS = 10_000;
-const SCHEDULES_EVERY_MS = 30_000;
+const BETWEEN_SCHEDULES: Pause = { ms: 30_000 };
 const DEADLINE_MS = 3000;
 
 /**
@@ -131,25 +131,29 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
   const { namespace } = client.options;
   let refusal: string | null = null;
 
-  async function look(): Promise<number> {
+  async function look(): Promise<Pause> {
     try {
       for (const schedule of SCHEDULES) await ensureSchedule(client, optionsOf(schedule));
       refusal = null;
-      return SCHEDULES_EVERY_MS;
+      return BETWEEN_SCHEDULES;
     } catch (error) {
       if (!(error instanceof NamespaceNotFoundError)) throw error;
       log.warn({ namespace }, 'the Temporal namespace does not exist; creating it again');
       await ensureNamespace(connection, namespace, (details) =>
         log.warn({ details }, 'Temporal refused to set up the namespace'),
       );
-      return 0;
+      return { ms: 0 };
     }
   }
 
-  const loop = every(SCHEDULES_EVERY_MS, look, (error) => {
-    const cause = causeOf(error);
-    refusal = cause.system === 'temporal' && REFUSALS.includes(cause.code ?? '') ? cause.details : null;
-    throttled(log).warn({ cause }, 'failed to create schedules; trying again');
+  const loop = new PollLoop({
+    round: look,
+    onError(error) {
+      const cause = causeOf(error);
+      refusal = cause.system === 'temporal' && REFUSALS.includes(cause.code ?? '') ? cause.details : null;
+      throttled(log).warn({ cause }, 'failed to create schedules; trying again');
+      return BETWEEN_SCHEDULES;
+    },
   });
   return {
     /**
