@@ -154,6 +154,7 @@ function noteInIssues({ issues }: MessageDeps, loaded: Loaded, result: SendResul
   issues.failed(subject, { cause, at: Date.now(), isFinal: result.isPermanent, eventId, deliveryId });
 }
 
+/** @throws ApplicationFailure */
 async function refuse(
   deps: MessageDeps,
   request: MessageRequest,

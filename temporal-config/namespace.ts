@@ -129,7 +129,7 @@ async function addMissingAttributes({ operatorService }: ServerConnection, names
   await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(unlessMade);
 }
 
-/** Several processes may do so at once. */
+/** Several processes may set up the namespace at once. */
 function unlessMade(error: unknown): void {
   if (!hasCode(error, grpcCode.alreadyExists)) throw error;
 }

@@ -33,7 +33,10 @@ const reason = (before: boolean) =>
     ? ownWords`The workflow was terminated or cancelled in Temporal before the first attempt was recorded`
     : ownWords`The workflow was terminated or cancelled in Temporal before the next attempt`;
 
-/** A delivery that waits only for its workflow, and for too long. @returns 'at work': it waits for no signal */
+/**
+ * A delivery that waits only for its workflow, and for too long.
+ * @returns 'at work': its workflow waits for no signal
+ */
 export async function repairOverdue(
   deps: RepairDeps,
   delivery: OverdueDelivery,

@@ -14,6 +14,7 @@ import type { Admitted } from './admission.ts';
 // 15.6; RFC 6585, section 4).
 const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
+/** A point in time, by the wall clock and by the monotonic clock. */
 interface Moment {
   date: Date;
   clockMs: number;
@@ -23,7 +24,10 @@ export const now = (): Moment => ({ date: new Date(), clockMs: performance.now()
 
 export type SentAttempt = Awaited<ReturnType<typeof send>>;
 
-/** @throws when nothing was sent: the worker is shutting down, or there is no time left for an answer */
+/**
+ * @returns `tookMs`: from its start to its end, ms with fractions
+ * @throws when nothing was sent: the worker is shutting down, or there is no time left for an answer
+ */
 export async function send(
   { sender, concurrency }: Pick<AttemptDeps, 'sender' | 'concurrency'>,
   { id, timeoutMs }: DestinationConfig,

@@ -37,6 +37,7 @@ export async function* preparedPages(
     const { value: page, done } = pages.next();
     if (done) return undefined;
     const reading = prepared(deps, batch, page, turns);
+    // It is waited for below, perhaps later.
     reading.catch(() => undefined);
     return reading;
   };

@@ -39,6 +39,7 @@ const TURN_MS = 4000;
 
 const MORE = { state: 'more' } as const;
 
+/** @throws when our own side is away; then it is repeated */
 async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
   const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
   const isOver = () => performance.now() > until || cancelled.aborted;
@@ -108,6 +109,7 @@ function createRecorder(deps: FlushDeps, warehouse: WarehouseReference, isOver: 
     async begin(batchId: string): Promise<void> {
       if (!(await isDone())) return;
       const done = record(batchId);
+      // It is waited for later.
       done.catch(() => undefined);
       running = { batchId, done };
     },

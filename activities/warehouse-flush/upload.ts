@@ -43,6 +43,7 @@ import { type Prepared, preparedPages, TooSlowError } from './events.ts';
 const REQUEST_MS = 60_000;
 const END_STEP = 1000;
 
+/** @throws when our own side is away; the upload is retried then */
 export async function uploadBatch(deps: FlushDeps, reference: BatchReference): Promise<UploadOutcome> {
   const destination = await findWarehouse(deps.pool, reference);
   await noteSeen(deps.pool, reference, destination?.version ?? null);

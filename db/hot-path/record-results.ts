@@ -123,7 +123,7 @@ export interface AttemptResult {
   holdSeconds?: number | null;
 }
 
-/** Of what went over the network. */
+/** What is stored of a request and its answer when neither was captured. */
 export const NOT_CAPTURED = { requestHeaders: {}, responseHeaders: null, responseBody: null };
 
 export interface FailoverOffer {
