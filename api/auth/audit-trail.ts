@@ -140,6 +140,7 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
   };
 }
 
+/** Records what came to nothing: of equal ones of a key, the first in a minute. */
 async function recordFirst(pool: Pool, entry: AuditEntry, firsts: FirstOfMinute): Promise<void> {
   const what = [entry.keyId, entry.action, entry.status, entry.code].join(' ');
   if (!firsts.take(entry.organizationId, what)) return;

@@ -109,6 +109,7 @@ function created({ deps, organization, slugs }: Importing, label: string, item: 
   };
 }
 
+/** @throws ApiError 400, 403 */
 function overwritten(importing: Importing, label: string, item: DestinationItem, stored: Destination): Step {
   const { deps, slugs } = importing;
   const { id, slug } = stored;
@@ -195,7 +196,7 @@ class Slugs {
 }
 
 /**
- * Locks what is overwritten, in the order of ids. @throws exchange.ChangedMeanwhileError when it has changed since it was read;
+ * Locks what is overwritten, in the order of ids. @throws ChangedMeanwhileError when it has changed since it was read;
  * a unique constraint finds other slugs that were taken meanwhile
  */
 async function lock(em: EntityManager, organization: string, steps: Step[], known: KnownDestination[]): Promise<void> {

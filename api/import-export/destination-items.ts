@@ -66,6 +66,7 @@ function withoutHttpMembers(given: unknown): unknown {
   return isObject(given) ? Object.fromEntries(Object.entries(given).filter(([name]) => !httpMembers.has(name))) : given;
 }
 
+/** Checks an item as the create endpoint checks its body. @throws ApiError 400 */
 function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
   const {
     isActive: enabled,

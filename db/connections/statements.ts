@@ -1,6 +1,7 @@
 // Statements with their values in place: sql(db).rows<Row>`select ... where id = ${id}`. Each value becomes a parameter
 // ($1, $2): only what is marked as a fragment is a part of the statement, so nothing that a caller says is. Statements
-// with a name, which a connection prepares once, and those of the hot path number their parameters themselves.
+// with a name, which a connection prepares once, those of the hot path, and those whose text is shared or put together
+// number their parameters themselves.
 import { bounds } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 

@@ -82,7 +82,10 @@ function madeWithin({ kind, before = '~' }: Selection, range: Range): Fragment {
   return fragment`r.id >= ${low} and r.id < ${before < high ? before : high}`;
 }
 
-/** The whole condition on rows `r` that were made in a range. */
+/**
+ * The whole condition on rows `r` that were made in a range. It depends on the filters, so that each statement is
+ * planned for its filters.
+ */
 export function rowMatches(selection: Selection, range: Range): Fragment {
   const { also } = selection;
   const undelivered = undeliveredStatuses(selection);

@@ -26,9 +26,9 @@ export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Removes earlier versions of routes, transforms and destinations. A delivery is made by the version that is current at that
- * moment, or by that of the delivery that it repeats. So the event of each was received before the version was replaced, and
- * has no payload any more. The clocks of processes, which say when a webhook came, may differ by a day.
+ * Removes earlier versions of routes, transforms and destinations. A delivery is made by the version that is current at
+ * that moment, or by that of the delivery that it repeats. So the event of each was received before the version was
+ * replaced, and has no payload any more. The clocks of processes, which say when a webhook came, may differ by a day.
  * @param day the first whose payloads are kept, in days since 1970
  */
 export async function forgetEarlierVersions(db: Queryable, day: number): Promise<void> {
@@ -47,7 +47,7 @@ export async function forgetRotatedSecrets(db: Queryable): Promise<void> {
   for (const [table, secret, until] of ROTATED)
     await sql(db).run`
       update ${raw(table)} set ${raw(secret)} = null, ${raw(until)} = null
-        where ${raw(until)} < now() - interval '1 hour'`;
+      where ${raw(until)} < now() - interval '1 hour'`;
 }
 
 const FORGET_WEBHOOKS = `

@@ -120,6 +120,7 @@ export class NamedRecords<Own extends object> {
     });
   }
 
+  /** The record of the path. @throws ApiError 404 */
   find(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
     return this.#find(entityManager(ctx, deps), param(ctx, 'id'));
   }

@@ -109,6 +109,7 @@ export const schemaOperations: Operation[] = [
   }),
 ];
 
+/** @throws ApiError 400 INVALID_SCHEMA */
 async function requireGoodSchema(ctx: Context, deps: ApiDeps, { schema }: Pick<Schema, 'schema'>): Promise<void> {
   const problem = await inThreads(() => deps.threads.schemaProblem(organizationId(ctx), schema));
   if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');

@@ -152,6 +152,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
   return { success: true, output: isText ? text : parseExact(text), outputContentType: contentType, durationMs };
 }
 
+/** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
 async function requireGoodCode(ctx: Context, deps: ApiDeps, { type, code }: Pick<Transform, 'type' | 'code'>) {
   const problem = await inThreads(() => deps.threads.checkTransform({ type, code }, organizationId(ctx)));
   if (!problem) return;

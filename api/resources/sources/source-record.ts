@@ -20,6 +20,7 @@ import { newVerification, replacedVerification } from './source-verification.ts'
 type Checked = Pick<Source, 'provider' | 'verification' | 'verificationSecret' | 'ingestToken' | 'concealed'> &
   Partial<Pick<Source, 'idempotencyKey' | 'handshake'>>;
 
+/** @throws ApiError 400 when members do not go together */
 function requireConsistent(source: Checked): void {
   requireSignature(source);
   requireGuarded(source);
