@@ -191,8 +191,8 @@ export async function oldestHeld(
 /** Deliveries for which the state of the circuit does not count, in order of receipt. */
 export async function heldOutsideCircuit(db: Queryable, routeId: string, limit: number): Promise<HeldDelivery[]> {
   return sql(db).rows<HeldDelivery>`
-    select ${raw(HELD)} from held_deliveries where route_id = ${routeId} and outside_circuit order by delivery_id
-      limit ${limit}`;
+    select ${raw(HELD)} from held_deliveries where route_id = ${routeId} and outside_circuit
+    order by delivery_id limit ${limit}`;
 }
 
 export async function findHeld(db: Queryable, routeId: string, deliveryId: string): Promise<HeldDelivery | undefined> {

@@ -63,25 +63,23 @@ export async function nextProbe(db: Queryable, routeId: string): Promise<string 
     with later as materialized (
       select t.id from routes r join destinations t on t.id = any(r.destination_ids)
       where r.id = ${routeId} and (not t.enabled or t.rate_limit_per_minute <= (
-        select count(*) from (select from outbox o where o.organization_id = t.organization_id
-          and o.destination_id = t.id
+        select count(*) from (
+          select from outbox o where o.organization_id = t.organization_id and o.destination_id = t.id
           limit t.rate_limit_per_minute) waiting))
     )
     (select delivery_id as id from held_deliveries
      where route_id = ${routeId} and not outside_circuit and destination_id not in (select id from later)
-       order by delivery_id
-       limit 1)
+     order by delivery_id limit 1)
     union all
-    (select delivery_id from held_deliveries where route_id = ${routeId} and not outside_circuit order by delivery_id
-      limit 1)
+    (select delivery_id from held_deliveries where route_id = ${routeId} and not outside_circuit
+     order by delivery_id limit 1)
     limit 1`;
   return found?.id;
 }
 
 export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
   const found = await sql(db).first<{ id: string }>`
-    select id from deliveries where ${among('id', deliveryIds)}
-      and status in ${raw(OPEN)} order by id
-    limit 1`;
+    select id from deliveries where ${among('id', deliveryIds)} and status in ${raw(OPEN)}
+    order by id limit 1`;
   return found?.id;
 }

@@ -71,7 +71,7 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
   for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
     const rows = await sql(db).rows<{ id: string }>`
       select id from deliveries where event_id = any(${eventIds}::text[]) and id >= ${firstDeliveryOf(low)}
-        limit ${REMOVED_AT_ONCE}`;
+      limit ${REMOVED_AT_ONCE}`;
     removed = rows.length;
     if (removed > 0) {
       await removeDeliveries(
@@ -161,7 +161,7 @@ async function removeDestinations(
   const rows = await sql(db).rows<Removed>`
     with doomed as materialized (
       select id from destinations where id = any(${destinationIds}::text[]) and organization_id = ${organizationId}
-        order by id for update
+      order by id for update
     )
     delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`;
   const ids = rows.map(({ id }) => id);

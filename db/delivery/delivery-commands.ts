@@ -204,7 +204,7 @@ export async function openOf(db: Queryable, organizationId: string, most: number
       union select delivery_id from ordered_deliveries where organization_id = ${organizationId}
       union select d.id from warehouse_batches b join deliveries d on d.destination_id = b.destination_id
               and d.id between b.first_delivery_id and b.last_delivery_id and d.batch_id = b.id
-                and d.status = 'pending'
+              and d.status = 'pending'
             where b.organization_id = ${organizationId} and b.status in ${raw(UNDER_WAY)}
     ) open limit ${most}`;
 }

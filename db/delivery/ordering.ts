@@ -31,12 +31,12 @@ export async function repairOrder(db: Queryable): Promise<number> {
       with recursive key(destination_id, key_hash, number) as (
         (select destination_id, key_hash, 1 from ordered_deliveries
          where (destination_id, key_hash) > (${after.destinationId}, decode(${after.hash}, 'hex'))
-           order by destination_id, key_hash limit 1)
+         order by destination_id, key_hash limit 1)
         union all
         select n.destination_id, n.key_hash, k.number + 1 from key k cross join lateral (
           select destination_id, key_hash from ordered_deliveries w
-          where (w.destination_id, w.key_hash) > (k.destination_id, k.key_hash) order by destination_id, key_hash
-            limit 1) n
+          where (w.destination_id, w.key_hash) > (k.destination_id, k.key_hash)
+          order by destination_id, key_hash limit 1) n
         where k.number < ${KEYS_PER_PAGE}
       ), page as materialized (
         select * from key
@@ -142,9 +142,9 @@ export async function findOrderKey(
   id: string,
 ): Promise<OrderKeyRow | null> {
   return sql(db).find<OrderKeyRow>`
-    ${raw(COLUMNS)} from order_keys k where k.organization_id = ${organizationId}
-      and k.destination_id = ${destinationId}
-    and k.key_hash = decode(${id}, 'hex')`;
+    ${raw(COLUMNS)} from order_keys k
+    where k.organization_id = ${organizationId} and k.destination_id = ${destinationId}
+      and k.key_hash = decode(${id}, 'hex')`;
 }
 
 /** Lets a key go on after a failed delivery that blocks it. @returns false when it does not block it any more */
@@ -157,9 +157,8 @@ export async function skipBlocked(
   return sql(db).any`
     with blocked as materialized (
       select destination_id, key_hash from order_keys
-      where organization_id = ${organizationId} and destination_id = ${destinationId} and key_hash = decode(${id},
-        'hex') and head_id = ${headId}
-        and hold_until is not null
+      where organization_id = ${organizationId} and destination_id = ${destinationId}
+        and key_hash = decode(${id}, 'hex') and head_id = ${headId} and hold_until is not null
       for update
     )
     select advance_key(destination_id, key_hash, true) from blocked`;
@@ -174,8 +173,8 @@ export async function releaseKey(
   return sql(db).any`
     with released as materialized (
       update order_keys set released_to = last_number
-      where organization_id = ${organizationId} and destination_id = ${destinationId} and key_hash = decode(${id},
-        'hex')
+      where organization_id = ${organizationId} and destination_id = ${destinationId}
+        and key_hash = decode(${id}, 'hex')
       returning destination_id, key_hash, hold_until
     )
     select case when hold_until is not null then advance_key(destination_id, key_hash, true) end, ${raw(WAKE_RELAYS)}

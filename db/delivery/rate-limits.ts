@@ -48,8 +48,8 @@ export async function reserveSlot(
   if (rows[0]) return rows[0];
   // No slot soon, or no row yet: of several concurrent callers one creates it, and all of them try again.
   await sql(db).run`
-    insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations
-      where id = ${destinationId}
+    insert into rate_limits (destination_id, next_at)
+    select id, clock_timestamp() from destinations where id = ${destinationId}
     on conflict do nothing`;
   return (await reserve()).rows[0] ?? null;
 }

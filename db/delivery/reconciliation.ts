@@ -58,12 +58,11 @@ export async function overdueDeliveries(db: Queryable, after: string, most: numb
     select (select max(delivery_id) from page) as last, (select count(*)::int from page) as read,
            coalesce(json_agg(json_build_object(
              'deliveryId', d.id, 'organizationId', d.organization_id, 'destinationId', d.destination_id)
-               order by d.id),
-               '[]') as overdue
+             order by d.id), '[]') as overdue
     from page d
-    where case when d.next_attempt_at is null then d.id < ${idFloor('dlv', now - OVERDUE_MS)}
-      or d.id > ${idFloor('dlv', now + OVERDUE_MS)}
-      else d.next_attempt_at < now() - make_interval(secs => ${OVERDUE_MS / 1000}) end
+    where case when d.next_attempt_at is null
+        then d.id < ${idFloor('dlv', now - OVERDUE_MS)} or d.id > ${idFloor('dlv', now + OVERDUE_MS)}
+        else d.next_attempt_at < now() - make_interval(secs => ${OVERDUE_MS / 1000}) end
       and not exists (select from outbox o where ${raw(outboxRow('d'))})
       and not exists (select from held_deliveries h where ${raw(heldRow('d'))})
       and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${raw(UNDER_WAY)})
@@ -95,23 +94,21 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
   // `|| ''` keeps the join from pruning partitions (hot-path/record-results.ts).
   return new Set(
     await sql(db).ids`
-    with input as (
-      select * from json_to_recordset(${jsonParameter(input)}::json) as i(delivery_id text, resume text, shard int)
-    ), open as (
-      update deliveries d set status = ${raw(WAITING_STATUS)}, batch_id = null
-      from input i
-      where d.id || '' = i.delivery_id and ${among('d.id', ids)}
-        and d.status in ${raw(OPEN)}
-      returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority,
-        d.failover_of,
-        d.order_hash, i.resume, i.shard
-    ), queued as (
-      ${raw(toOutbox('d', REQUEUED))}
-      from open d
-      order by organization_id, destination_id, priority desc, id
-      on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = excluded.resume
-    )
-    select id, ${raw(WAKE_RELAYS)} from open`,
+      with input as (
+        select * from json_to_recordset(${jsonParameter(input)}::json) as i(delivery_id text, resume text, shard int)
+      ), open as (
+        update deliveries d set status = ${raw(WAITING_STATUS)}, batch_id = null
+        from input i
+        where d.id || '' = i.delivery_id and ${among('d.id', ids)} and d.status in ${raw(OPEN)}
+        returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority,
+          d.failover_of, d.order_hash, i.resume, i.shard
+      ), queued as (
+        ${raw(toOutbox('d', REQUEUED))}
+        from open d
+        order by organization_id, destination_id, priority desc, id
+        on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = excluded.resume
+      )
+      select id, ${raw(WAKE_RELAYS)} from open`,
   );
 }
 
@@ -163,8 +160,8 @@ export async function noticesFor(
     left join lateral (select * from deliveries where id = w.id and id between ${low} and ${high} limit 1) d on true
     left join sources s on s.id = d.source_id
     left join lateral (
-      select id from deliveries where event_id = d.event_id and replay_of = d.id order by status = 'skipped', id
-        limit 1
+      select id from deliveries where event_id = d.event_id and replay_of = d.id
+      order by status = 'skipped', id limit 1
     ) r on d.status = 'failed' and not d.counted
     where d.id is null or s.id is null or r.id is not null
        or (d.status not in ${raw(OPEN)} and d.finished_at < now() - make_interval(secs => ${OVERDUE_MS / 1000})
@@ -196,7 +193,7 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
   return sql(db).ids`
     select route_id as id from circuits c
     where wake_at is null and (state <> 'closed' or ${raw(pauseBlocks('c'))}) and route_id > ${after}
-      order by route_id limit ${limit}`;
+    order by route_id limit ${limit}`;
 }
 
 /**
@@ -209,7 +206,7 @@ export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<s
     with asleep as (
       -- in the order in which results change them (db/circuits/circuits.ts), so that neither waits for the other
       select route_id from circuits where route_id = any(${routeIds}::text[]) and wake_at is null
-        order by route_id for update
+      order by route_id for update
     )
     update circuits c set version = version + 1, wake_at = now() from asleep a where c.route_id = a.route_id
     returning c.route_id as id, ${raw(WAKE_CIRCUITS)}`;
@@ -225,8 +222,8 @@ export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
     from route r left join circuits known on known.route_id = r.id
     where r.id is not null and (known.route_id is null or (known.state = 'closed' and known.wake_at is null))
     order by r.id
-    on conflict (route_id) do update set version = c.version + 1, wake_at = now() where c.state = 'closed'
-      and c.wake_at is null
+    on conflict (route_id) do update set version = c.version + 1, wake_at = now()
+      where c.state = 'closed' and c.wake_at is null
     returning route_id as id, ${raw(WAKE_CIRCUITS)}`;
 }
 

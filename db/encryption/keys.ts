@@ -146,12 +146,11 @@ export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[
     const keyId = `split_part(${column}, '.', 2)`;
     const keys = await sql(db).rows<{ keyId: string; count: number }>`
       select ${raw(keyId)} as "keyId", count(*)::int as count from ${raw(table)}
-        where ${raw(column)} is not null group by 1
-      order by 1`;
+      where ${raw(column)} is not null group by 1 order by 1`;
     for (const key of keys) {
       const examples = await sql(db).rows<{ recordId: string; sealed: string }>`
         select ${raw(recordId)} as "recordId", ${raw(column)} as sealed from ${raw(table)}
-          where ${raw(keyId)} = ${key.keyId} order by 1
+        where ${raw(keyId)} = ${key.keyId} order by 1
         limit ${raw(EXAMPLES)}`;
       used.push({ ...key, what, examples });
     }
@@ -214,8 +213,8 @@ async function rotatePage(
     // One statement a page: the caches of ingest reload once, not once per record.
     const rowCount = await sql(db).run`
       update ${raw(table)} set ${raw(column)} = renewed.sealed
-        from unnest(${renewed.map((row) => row.recordId)}::text[],
-        ${renewed.map((row) => row.sealed)}::text[]) as renewed (record_id, sealed)
+      from unnest(${renewed.map((row) => row.recordId)}::text[], ${renewed.map((row) => row.sealed)}::text[])
+        as renewed (record_id, sealed)
       where ${raw(recordId)} = renewed.record_id`;
     rotated.encrypted += rowCount ?? 0;
     return rows.length === PAGE ? (rows.at(-1)?.recordId ?? null) : null;

@@ -111,7 +111,7 @@ function eventsById(db: Queryable, organizationId: string, ids: string[]): Promi
 export async function findEvent(db: Queryable, organizationId: string, id: string): Promise<EventRecord | null> {
   return sql(db).find<EventRecord>`
     select ${raw(COLUMNS)} from events e join sources s on s.id = e.source_id
-      where e.organization_id = ${organizationId} and e.id = ${id}`;
+    where e.organization_id = ${organizationId} and e.id = ${id}`;
 }
 
 export async function existingEventIds(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {

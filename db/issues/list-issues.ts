@@ -76,12 +76,12 @@ export async function changeIssue(
       recovered_at = case when state = 'resolved' and ${state} <> 'resolved' then null else recovered_at end
     where organization_id = ${organizationId} and id = ${id}
       and not (${state} <> 'resolved' and state = 'resolved' and exists (
-      select from issues n
-      where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause
-        and n.id <> issues.id
-        and coalesce(n.source_id, '') = coalesce(issues.source_id, '')
-        and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
-        and coalesce(n.destination_id, '') = coalesce(issues.destination_id, '')
-        and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
+        select from issues n
+        where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause
+          and n.id <> issues.id
+          and coalesce(n.source_id, '') = coalesce(issues.source_id, '')
+          and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
+          and coalesce(n.destination_id, '') = coalesce(issues.destination_id, '')
+          and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
     returning ${raw(COLUMNS)}`;
 }

@@ -55,15 +55,15 @@ export function rollUp(pool: Pool): Promise<boolean> {
         select pg_try_advisory_xact_lock(${raw(LOCKS.ledger)}) as is_ours
       ), taken as (
         delete from ledger_entries
-          where ctid = any(array(select ctid from ledger_entries where (select is_ours from turn) limit ${size}))
-            returning *
+        where ctid = any(array(select ctid from ledger_entries where (select is_ours from turn) limit ${size}))
+        returning *
       ), moved as (
         select t.organization_id, s.*, ${raw(ADDED_UP.map((column) => `t.${column}`).join(', '))}
         from taken t
         join organizations o on o.id = t.organization_id
         cross join lateral (values
-          (case when t.bucket < ${raw(HOURS_BEFORE)} then 3600 else 300 end, case when t.bucket < ${raw(HOURS_BEFORE)}
-            then ${raw(hourOf('t.bucket'))} else t.bucket end,
+          (case when t.bucket < ${raw(HOURS_BEFORE)} then 3600 else 300 end,
+           case when t.bucket < ${raw(HOURS_BEFORE)} then ${raw(hourOf('t.bucket'))} else t.bucket end,
            t.destination_id, t.source_id, t.route_id, t.code, t.latencies),
           (0, 'epoch', t.destination_id, t.source_id, t.route_id, least(t.code, 0), null),
           (86400, ${raw(dayOf('t.bucket'))}, '', '', '', -1, null)

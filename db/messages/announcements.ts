@@ -120,8 +120,7 @@ async function store(db: Queryable, announcements: Announcement[]): Promise<void
   await sql(db).run`
     insert into messages (id, organization_id, channel_id, kind, content)
     select * from json_to_recordset(${rowsParameter(messages)}::json) as m(id text, organization_id text,
-      channel_id text, kind text,
-      content jsonb)`;
+      channel_id text, kind text, content jsonb)`;
   await sql(db).run`
     insert into alert_announcements as a (channel_id, issue_id, organization_id, announced, announced_at,
       announced_exhausted, message_id)

@@ -41,6 +41,6 @@ export async function existingIds(
 ): Promise<Set<string>> {
   return new Set(
     await sql(db).ids`
-    select id from ${raw(table)} where organization_id = ${organizationId} and id = any(${ids}::text[])`,
+      select id from ${raw(table)} where organization_id = ${organizationId} and id = any(${ids}::text[])`,
   );
 }

@@ -147,13 +147,15 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
                    and n.address = any(notified_addresses(coalesce(r.notify_emails, c.notify_emails)))) as confirmed,
            case when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name) end as route,
            s.name as "sourceName", d.name as "destinationName",
-           case when c.id is not null then jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'enabled',
-             c.enabled, 'config', c.config, 'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end
-             as channel, c.previous_secret_until as "previousSecretUntil",
-           case when m.failing_channel_id is not null then jsonb_build_object('id', m.failing_channel_id, 'name',
-             f.name) end as other,
-           case when f.failing_since is not null then jsonb_build_object('type', f.type, 'error',
-             coalesce(f.last_error, '')) end as failing, f.failing_since as "failingSince"
+           case when c.id is not null then jsonb_build_object(
+             'id', c.id, 'name', c.name, 'type', c.type, 'enabled', c.enabled, 'config', c.config,
+             'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end as channel,
+           c.previous_secret_until as "previousSecretUntil",
+           case when m.failing_channel_id is not null then jsonb_build_object(
+             'id', m.failing_channel_id, 'name', f.name) end as other,
+           case when f.failing_since is not null then jsonb_build_object(
+             'type', f.type, 'error', coalesce(f.last_error, '')) end as failing,
+           f.failing_since as "failingSince"
     from messages m
     join organizations o on o.id = m.organization_id
     left join routes r on r.id = m.route_id and r.notify_emails is not null

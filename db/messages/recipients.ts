@@ -216,7 +216,7 @@ export function forgetUnnamed(
       )
       delete from notification_recipients n
       where n.organization_id = ${organizationId}
-        and n.address = any(${locked.rows.map(({ address }) => address)}::text[]) 
+        and n.address = any(${locked.rows.map(({ address }) => address)}::text[])
         and n.address not in (select address from named)
       returning n.address`;
     return rows.map(({ address }) => address);
@@ -237,12 +237,12 @@ export async function waitingRecipients(
     select
       (select count(*)::int from (
          select from notification_recipients
-       where organization_id = ${organizationId} and confirmed_at is null and asked_at is null
+         where organization_id = ${organizationId} and confirmed_at is null and asked_at is null
          limit ${most}) counted) as waiting,
-    (select count(*)::int from unnest(${addresses}::text[]) as given (address)
-     where not exists (
-       select from notification_recipients n where n.organization_id = ${organizationId}
-         and n.address = given.address)) as added`;
+      (select count(*)::int from unnest(${addresses}::text[]) as given (address)
+       where not exists (
+         select from notification_recipients n
+         where n.organization_id = ${organizationId} and n.address = given.address)) as added`;
   return found ?? { waiting: 0, added: 0 };
 }
 

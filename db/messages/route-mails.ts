@@ -81,7 +81,8 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
       update messages m set due_at = c.due_at, content = c.content, facts = case when c.is_ready then m.facts end,
         created_at = case when c.content is null then m.created_at else now() end
       from json_to_recordset(${jsonParameter(changed)}::json) as c(id text, due_at timestamptz, content jsonb,
-        is_ready boolean) where m.id = c.id`;
+        is_ready boolean)
+      where m.id = c.id`;
     return rows.length >= MAX_DUE;
   });
 }
@@ -93,8 +94,8 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
 export async function lockRound(db: Queryable): Promise<boolean> {
   // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
   const found = await sql(db).first<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${LOCKS.messages}) as locked, set_config('idle_in_transaction_session_timeout',
-      '5s', true)`;
+    select pg_try_advisory_xact_lock(${LOCKS.messages}) as locked,
+           set_config('idle_in_transaction_session_timeout', '5s', true)`;
   return found?.locked ?? false;
 }
 

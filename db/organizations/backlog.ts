@@ -33,9 +33,9 @@ export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
              + pg_relation_size('ordered_deliveries') as bytes,
            pg_relation_size('retrying_deliveries') as "retryingBytes",
            (select json_agg(distinct jsonb_build_object('plan', plan, 'limits',
-             case when limits ? 'waitingDeliveries' then
-              jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
-                from organizations) as kinds`;
+              case when limits ? 'waitingDeliveries'
+                then jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
+            from organizations) as kinds`;
   const { bytes = 0, retryingBytes = 0, kinds = null } = found ?? {};
   return {
     atMost: (bytes / PAGE_BYTES) * MAX_ROWS_PER_PAGE + (retryingBytes / PAGE_BYTES) * MAX_RETRYING_PER_PAGE,
@@ -65,7 +65,7 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
         union all
         select organization_id, destination_id, count(*) from outbox o
         where resume is not null and not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)
-          group by 1, 2
+        group by 1, 2
         union all
         select organization_id, destination_id, count(*) from held_deliveries group by 1, 2
         union all
@@ -78,12 +78,11 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
       select (select coalesce(sum(waiting), 0)::bigint from destination) as total,
              (select coalesce(json_agg(o), '[]') from (
                 select organization_id as id, sum(waiting)::bigint as waiting from destination group by 1
-                  order by 2 desc
-                  limit 1000
+                order by 2 desc limit 1000
               ) o) as organizations,
              (select coalesce(json_agg(d), '[]') from (
                 select destination_id as id, organization_id as "organizationId", waiting from destination
-                  order by waiting desc limit 1000
+                order by waiting desc limit 1000
               ) d) as destinations`;
     const { total = 0, organizations = [], destinations = [] } = found ?? {};
     return { total, own: new Map(organizations.map(({ id, waiting }) => [id, waiting])), destinations };

@@ -80,7 +80,7 @@ async function counted(db: Queryable, organizationId: string, size: number, step
 async function noteRemoved(db: Queryable, organizationId: string, events: number): Promise<void> {
   await sql(db).run`
     update organizations set events_removed = events_removed + ${events}, emptied_at = null
-      where id = ${organizationId}`;
+    where id = ${organizationId}`;
 }
 
 async function removeEvents(db: Queryable, organizationId: string, most: number): Promise<number> {
@@ -112,8 +112,8 @@ async function removeIdempotencyKeys(db: Queryable, organizationId: string, most
   // Keys of webhooks name their source only, which may have been deleted before.
   return sql(db).run`
     with source as (
-      select id from sources where organization_id = ${organizationId} union select source_id from source_purges
-        where organization_id = ${organizationId}
+      select id from sources where organization_id = ${organizationId}
+      union select source_id from source_purges where organization_id = ${organizationId}
     ), found as (
       select k.source_id, k.key_hash from source s
       cross join lateral (select * from idempotency_keys where source_id = s.id limit ${most}) k limit ${most}

@@ -61,7 +61,7 @@ export async function claimRequest(pool: Pool, request: IdempotentRequest): Prom
     if (claimed.rowCount === 1) return { kind: 'claimed', claim: { ...request, lease } };
     const found = await sql(pool).first<{ bodyHash: Buffer; scopes: string[]; answer: string | null }>`
       select body_hash as "bodyHash", scopes, answer from idempotent_requests
-        where organization_id = ${organizationId} and id = ${id}`;
+      where organization_id = ${organizationId} and id = ${id}`;
     // It ended between the two statements without a stored answer: the next try claims it.
     if (!found) continue;
     if (!found.bodyHash.equals(bodyHash)) return { kind: 'reused' };

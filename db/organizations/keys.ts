@@ -155,7 +155,7 @@ export async function exchangeConsoleCode(
       insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at)
       values (${id}, ${organizationId}, ${KEY_NAME}, ${hashToken(token)}, ${token.slice(-4)}, '{read,write}',
         now() + make_interval(hours => ${KEY_HOURS}))
-        returning expires_at as "expiresAt"`;
+      returning expires_at as "expiresAt"`;
     // The link is the operator's, who may have given it to somebody else: so the record has the sender of the request.
     const entry: AuditEntry = {
       ...{ organizationId, ...follower, actor: 'operator', action: 'signIn', resource: 'keys' },

@@ -50,7 +50,7 @@ export async function findOrganization(db: Queryable, idOrSlug: string): Promise
 export async function setPlan(db: Queryable, organizationId: string, plan: Plan): Promise<void> {
   await sql(db).run`
     update organizations set plan = ${plan}, config_version = config_version + 1, updated_at = now()
-      where id = ${organizationId}`;
+    where id = ${organizationId}`;
   await forgetPlans(db, organizationId);
 }
 
@@ -130,7 +130,7 @@ export interface Suspension {
 export async function loadSuspension(db: Queryable, organizationId: string): Promise<Suspension> {
   const found = await sql(db).first<Suspension>`
     select suspended_at is not null as suspended, resumed_at as "resumedAt" from organizations
-      where id = ${organizationId}`;
+    where id = ${organizationId}`;
   return found ?? { suspended: false, resumedAt: null };
 }
 

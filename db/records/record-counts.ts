@@ -54,19 +54,20 @@ const of = (records: LimitedRecords): string => `(select count(*) from ${RECORDS
 export async function countRecords(db: Queryable, organizationId: string, secondAgo: string): Promise<RecordCounts> {
   const rows = await sql(db).rows<RecordCounts>`
     select ${raw(of('sources'))} as sources, ${raw(of('destinations'))} as destinations,
-      ${raw(of('apiKeys'))} as "apiKeys",
+           ${raw(of('apiKeys'))} as "apiKeys",
            ${raw(of('filters'))} as filters, ${raw(of('transforms'))} as transforms, ${raw(of('schemas'))} as schemas,
            ${raw(of('alertChannels'))} as "alertChannels",
            coalesce((select max(count) from (
-             select count(*) from routes where organization_id = ${organizationId} group by source_id) per_source),
-           0) as "routesPerSource", coalesce((select max(total) from (
+             select count(*) from routes where organization_id = ${organizationId} group by source_id
+           ) per_source), 0) as "routesPerSource",
+           coalesce((select max(total) from (
              select sum(cardinality(destination_ids)) as total from routes
-             where organization_id = ${organizationId} and enabled group by source_id) per_source),
-               0)::bigint as "deliveriesPerEvent",
-           (select count(*) from event_replays where organization_id = ${organizationId}
-             and due_at is not null) as "runningReplays",
-           (select count(*) from events where organization_id = ${organizationId}
-             and id >= ${secondAgo}) as "eventsInLastSecond"`;
+             where organization_id = ${organizationId} and enabled group by source_id
+           ) per_source), 0)::bigint as "deliveriesPerEvent",
+           (select count(*) from event_replays
+            where organization_id = ${organizationId} and due_at is not null) as "runningReplays",
+           (select count(*) from events
+            where organization_id = ${organizationId} and id >= ${secondAgo}) as "eventsInLastSecond"`;
   if (!rows[0]) throw new Error('PostgreSQL returned no row for a count');
   return rows[0];
 }

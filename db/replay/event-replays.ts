@@ -203,7 +203,7 @@ export async function planPage(
       set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now())
             + make_interval(secs => ${(expected + more) / deliveriesPerSecond})
       where id = ${key.organizationId}
-        returning replays_planned_until - make_interval(secs => ${expected / deliveriesPerSecond}) as at
+      returning replays_planned_until - make_interval(secs => ${expected / deliveriesPerSecond}) as at
     )
     update event_replays r
     set status = 'running', waits_for = null, started_at = coalesce(started_at, now()), page_at = planned.at,

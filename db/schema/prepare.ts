@@ -76,8 +76,10 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
     await sql(db).run`select pg_advisory_xact_lock(${LOCKS.firstOrganization})`;
     const slug = settings.HOOKYARD_ORG_SLUG;
     await sql(db).run`
-      insert into organizations (id, slug, name, plan) values (${newId('org')}, ${slug},
-        ${slug === 'default' ? 'Default' : slug}, ${settings.HOOKYARD_PLAN ?? FIRST_PLAN}) on conflict (slug) do nothing`;
+      insert into organizations (id, slug, name, plan)
+      values (${newId('org')}, ${slug}, ${slug === 'default' ? 'Default' : slug},
+              ${settings.HOOKYARD_PLAN ?? FIRST_PLAN})
+      on conflict (slug) do nothing`;
     const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
       `select id, slug, plan, deleted_at is not null as deleting,
         (select count(*) from api_keys k where k.organization_id = o.id)::int as keys

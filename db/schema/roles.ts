@@ -195,8 +195,8 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export async function mayMigrate(db: Queryable): Promise<boolean> {
   const found = await sql(db).first<{ may: boolean }>`
     select has_schema_privilege('public', 'create') and coalesce(
-    (select pg_has_role(c.relowner, 'usage') from pg_class c where c.oid = to_regclass('public.organizations')),
-    true) as may`;
+      (select pg_has_role(c.relowner, 'usage') from pg_class c where c.oid = to_regclass('public.organizations')),
+      true) as may`;
   return found?.may === true;
 }
 

@@ -33,7 +33,7 @@ export async function ensurePartitions(db: Queryable, nowMs?: number): Promise<v
   const days = new Set(clocks.flatMap(daysAround));
   const rows = await sql(db).rows<{ name: string }>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = any(${TABLES}::regclass[])`;
+    where i.inhparent = any(${TABLES}::regclass[])`;
   const existing = new Set(rows.map(({ name }) => name));
   for (const table of TABLES) {
     for (const day of days) {
@@ -51,7 +51,7 @@ function daysAround(nowMs: number): number[] {
 export async function daysBefore(db: Queryable, table: PartitionedTable, day: number): Promise<number[]> {
   const rows = await sql(db).rows<{ name: string }>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = ${table}::regclass`;
+    where i.inhparent = ${table}::regclass`;
   return rows
     .map(({ name }) => partitionDay(table, name))
     .filter((its) => its < day)

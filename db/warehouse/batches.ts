@@ -139,7 +139,7 @@ export async function beginUpload(
   return sql(db).first<BatchUnderWay>`
     update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
     where organization_id = ${organizationId} and id = ${batchId} and status in ${raw(TO_UPLOAD)}
-      returning ${raw(BATCH_COLUMNS)}`;
+    returning ${raw(BATCH_COLUMNS)}`;
 }
 
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;

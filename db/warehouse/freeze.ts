@@ -110,7 +110,8 @@ export function halveBatch(
         field_mapping, payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since,
         events, bytes, frozen_at, half_of)
       select ${right.id}, organization_id, destination_id, 'frozen', partition, ${right.keyAt(frozenAt)}, file_format,
-             field_mapping, payload_column, compression, key_order, first, last, waiting_since, events_moved, ${right.bytes}, ${frozenAt}, id
+             field_mapping, payload_column, compression, key_order, first, last, waiting_since, events_moved,
+             ${right.bytes}, ${frozenAt}, id
       from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as last from moved) as m
       where events_moved > 0
       returning id`;
