@@ -7,7 +7,7 @@ import { parseIsoTime } from '../../core/text/timestamps.ts';
 import type { Found, Part } from '../../db/sql/list-parts.ts';
 import type { AppContext } from './context.ts';
 import { invalid } from './errors.ts';
-import { refuse } from './validation.ts';
+import { refused } from './validation.ts';
 
 const once = z.string({
   error: ({ input }) => (Array.isArray(input) ? 'must be set only once' : 'must be a string'),
@@ -24,7 +24,7 @@ export const timeParam = withExample(
   once.transform((text, context) => {
     const time = parseTime(text);
     if (time !== null) return time;
-    return refuse(context, undefined, 'must be an ISO 8601 date, or date and time, for example 2026-11-21T10:00:00Z');
+    return refused(context, undefined, 'must be an ISO 8601 date, or date and time, for example 2026-11-21T10:00:00Z');
   }),
   '2026-11-21T10:00:00Z',
   'An ISO 8601 date, or date and time. UTC unless it includes a time zone.',
@@ -54,7 +54,7 @@ export function choicesParam<const Choice extends string>(choices: readonly Choi
       const words = text.split(',');
       if (text === '') return undefined;
       if (words.every(known)) return [...new Set(words)];
-      return refuse(context, undefined, `must be one or more of ${choices.join(', ')}, separated by commas`);
+      return refused(context, undefined, `must be one or more of ${choices.join(', ')}, separated by commas`);
     })
     .meta({ override: { type: undefined, anyOf: [one, { type: 'array', items: one }] } })
     .optional()
@@ -68,7 +68,7 @@ export function integerParam(minimum: number, maximum: number) {
       const value = Number(text);
       if (text === '') return undefined;
       if (/^\d{1,9}$/.test(text) && value >= minimum && value <= maximum) return value;
-      return refuse(context, undefined, `must be a whole number from ${minimum} to ${maximum}`);
+      return refused(context, undefined, `must be a whole number from ${minimum} to ${maximum}`);
     })
     .meta({ override: { type: 'integer', minimum, maximum } })
     .optional();

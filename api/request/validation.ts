@@ -88,14 +88,19 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Adds an issue, which may carry a code of its own (INVALID_URL, ...). @returns what a transform returns then */
+/** Adds an issue, which may carry a code of its own (INVALID_URL, ...). */
 export function refuse(
   context: z.RefinementCtx,
   code: string | undefined,
   message: string,
   path: PropertyKey[] = [],
-): never {
+): void {
   context.addIssue({ code: 'custom', message, path, params: { apiCode: code ?? 'VALIDATION_ERROR' } });
+}
+
+/** The same in a transform. @returns what it returns then */
+export function refused(...issue: Parameters<typeof refuse>): typeof z.NEVER {
+  refuse(...issue);
   return z.NEVER;
 }
 

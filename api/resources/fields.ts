@@ -7,7 +7,7 @@ import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { MAX_URL_LENGTH, URL_HAS_CREDENTIALS, urlProblem } from '../../core/http/http-url.ts';
 import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { parseTime } from '../request/query.ts';
-import { refuse } from '../request/validation.ts';
+import { refuse, refused } from '../request/validation.ts';
 
 export const name = withExample(z.string().max(255).regex(/\S/, 'must not be empty'), 'Orders');
 
@@ -100,7 +100,7 @@ export const forwardPath = withExample(
 export const futureTime = z.string().transform((given, context) => {
   const time = parseTime(given);
   if (time && time.getTime() > Date.now()) return time;
-  return refuse(
+  return refused(
     context,
     undefined,
     'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z',

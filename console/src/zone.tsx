@@ -3,7 +3,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { exactText, fromNowText, type Zone } from './format.ts';
 
-const KEPT = { key: 'hookyard.zone', getInitialValueInEffect: false };
+const KEPT = { key: 'hookyard.zone', getInitialValueInEffect: false, sync: false };
 const Context = createContext<{ zone: Zone; setZone: (zone: Zone) => void }>({ zone: 'utc', setZone: () => {} });
 
 export function ZoneProvider({ children }: { children: ReactNode }) {

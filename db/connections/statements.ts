@@ -19,7 +19,7 @@ export class Fragment {
 
 export const fragment = (texts: TemplateStringsArray, ...values: unknown[]): Fragment => new Fragment(texts, values);
 
-/** A part that is made of constants only: never of what a caller says. */
+/** A part that is made of constants only: never of what a caller says, nor with numbers of parameters. */
 export const raw = (text: string | number): Fragment => new Fragment([String(text)]);
 
 export const joined = (fragments: readonly Fragment[], between: string): Fragment =>

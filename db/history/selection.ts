@@ -98,14 +98,12 @@ export function rowMatches(selection: Selection, range: Range): Fragment {
 
 /** The same without the time. */
 export function matches({ organizationId, where }: Pick<Selection, 'organizationId' | 'where'>): Fragment {
-  const columns = Object.entries({ organization_id: organizationId, ...where });
-  const given = columns.filter(([, value]) => value !== undefined);
-  return allOf(
-    given.map(([name, value]) => {
-      const column = raw(`r.${name}`);
-      return Array.isArray(value) ? fragment`${column} = any(${value}::text[])` : fragment`${column} = ${value}`;
-    }),
-  );
+  const given = Object.entries(where).filter(([, value]) => value !== undefined);
+  const others = given.map(([name, value]) => {
+    const column = raw(`r.${name}`);
+    return Array.isArray(value) ? fragment`${column} = any(${value}::text[])` : fragment`${column} = ${value}`;
+  });
+  return allOf([fragment`r.organization_id = ${organizationId}`, ...others]);
 }
 
 // Rows in the order of an index, of which nothing but the index is read: those of an organization, of one source

@@ -1,6 +1,6 @@
 import type { EntityManager } from './orm.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { Fragment, fragment, sql } from '../connections/statements.ts';
 
 export type LimitedRecords =
   | 'sources'
@@ -48,15 +48,14 @@ export interface RecordCounts extends Record<LimitedRecords, number> {
   eventsInLastSecond: number;
 }
 
-const of = (records: LimitedRecords): string => `(select count(*) from ${RECORDS[records].replace('?', '$1')})`;
-
 /** @param secondAgo the smallest id of an event of the last second */
 export async function countRecords(db: Queryable, organizationId: string, secondAgo: string): Promise<RecordCounts> {
+  const of = (records: LimitedRecords) =>
+    fragment`(select count(*) from ${new Fragment(RECORDS[records].split('?'), [organizationId])})`;
   const rows = await sql(db).rows<RecordCounts>`
-    select ${raw(of('sources'))} as sources, ${raw(of('destinations'))} as destinations,
-           ${raw(of('apiKeys'))} as "apiKeys",
-           ${raw(of('filters'))} as filters, ${raw(of('transforms'))} as transforms, ${raw(of('schemas'))} as schemas,
-           ${raw(of('alertChannels'))} as "alertChannels",
+    select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of('apiKeys')} as "apiKeys",
+           ${of('filters')} as filters, ${of('transforms')} as transforms, ${of('schemas')} as schemas,
+           ${of('alertChannels')} as "alertChannels",
            coalesce((select max(count) from (
              select count(*) from routes where organization_id = ${organizationId} group by source_id
            ) per_source), 0) as "routesPerSource",

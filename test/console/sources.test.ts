@@ -203,15 +203,18 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
   });
 
   it('change what is stored and nothing else, rotate the address, disable, and delete', async () => {
+    // Nothing stands between timestamp and body.
+    const signs = { type: 'hmac', header: 'X-Sign', timestampHeader: 'X-Time', timestampSeparator: '' };
     const source = await records.source({
       name: 'Changed',
       ingestToken: 'required',
-      verificationConfig: { type: 'hmac', secret: SECRET, header: 'X-Sign', encoding: 'base64' },
+      verificationConfig: { ...signs, secret: SECRET, encoding: 'base64' },
     });
     const path = `${hookyard.base}/sources/${source.id}`;
     const stored = () => hookyard.client.get<Record<string, unknown>>(path);
     await onPage(`/sources/${source.id}/edit`, async (page) => {
       await page.getByLabel('Description').fill('of the shop');
+      await page.getByLabel('Encoding').selectOption('hex');
       await page.getByLabel('Idempotency key').selectOption('header');
       await page.getByRole('textbox', { name: 'Header', exact: true }).fill('X-Request-Id');
       await expectUsable(page);
@@ -228,7 +231,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
     });
     const now = await stored();
     expect(now.idempotencyKey).to.deep.equal({ header: 'X-Request-Id', windowSeconds: 86_400 });
-    expect(now.verificationConfig).to.include({ type: 'hmac', header: 'X-Sign', encoding: 'base64' });
+    expect(now.verificationConfig).to.include({ ...signs, encoding: 'hex' });
     await onPage('/sources?enabled=false&search=changed', async (page) => {
       await page.getByRole('link', { name: 'Changed' }).click();
       await choose(page, 'Delete');

@@ -13,7 +13,7 @@ import { type Caller, callerOf, entityManager, organizationId, param } from '../
 import { ApiError, forbidden, notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../../request/query.ts';
-import { refuse } from '../../request/validation.ts';
+import { refused } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { transactional } from '../records.ts';
 import * as table from '../table.ts';
@@ -38,7 +38,11 @@ const allowedAddresses = withExample(
         .transform((given, context) => {
           const range = normalRange(given);
           if (range !== null) return range;
-          return refuse(context, undefined, 'must be an IP address or range, for example 203.0.113.7 or 2001:db8::/32');
+          return refused(
+            context,
+            undefined,
+            'must be an IP address or range, for example 203.0.113.7 or 2001:db8::/32',
+          );
         }),
     )
     .min(1, 'must not be empty; omit it or send null to allow any address')

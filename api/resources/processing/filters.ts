@@ -16,7 +16,7 @@ import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
-import { refuse } from '../../request/validation.ts';
+import { refuse, refused } from '../../request/validation.ts';
 import * as table from '../table.ts';
 import { component, exampleSample, flag, text, withExample } from '../values.ts';
 import { NamedRecords, namedRows, usedRows } from './named-records.ts';
@@ -41,13 +41,13 @@ export const conditions = z
   .superRefine((given, context) => {
     // First what keeps the compiler's work small.
     if (hasTooManyPatterns(given))
-      return refuse(
+      return refused(
         context,
         'INVALID_FILTER',
         `must contain at most ${MAX_PATTERNS} conditions with the operator "matches"`,
       );
     if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES)
-      return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
+      return refused(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
     for (const { index, error } of filterProblems(given)) {
       refuse(context, 'INVALID_FILTER', error.message, [index, error.member]);
     }

@@ -17,7 +17,7 @@ import { plain, plural } from '../format.ts';
 import { Sidebar } from './Sidebar.tsx';
 import { TimeMenu, usePage } from './TimeMenu.tsx';
 
-const WIDTH = { key: 'hookyard.sidebar', getInitialValueInEffect: false };
+const WIDTH = { key: 'hookyard.sidebar', getInitialValueInEffect: false, sync: false };
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();

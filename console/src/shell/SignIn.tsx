@@ -11,8 +11,12 @@ import { plain } from '../format.ts';
 export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused' | null; linkProblem: string | null }) {
   const [key, setKey] = useState('');
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => clientWith(key.trim()).getCaller(),
-    onSuccess: () => session.begin(key.trim()),
+    // The key as it is now: the field can be edited while the answer is awaited.
+    mutationFn: async () => {
+      const tried = key.trim();
+      await clientWith(tried).getCaller();
+      session.begin(tried);
+    },
   });
   const isRefused = error instanceof HookyardError && error.status === 401;
   const problem = isRefused ? 'Invalid API key. It may be mistyped, revoked or expired.' : error && told(error).message;

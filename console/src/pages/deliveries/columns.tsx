@@ -21,7 +21,7 @@ export const columns: Column<Delivery>[] = [
         <span className="nowrap">
           <Status of={one.status} />{' '}
           {one.replayedBy && (
-            <Link to={`/deliveries/${one.replayedBy.id}`} className="small quiet">
+            <Link to={`/deliveries/${one.replayedBy.id}`} className="small quiet underlined">
               Replayed: {statusText(one.replayedBy.status).toLowerCase()}
             </Link>
           )}

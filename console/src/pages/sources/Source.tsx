@@ -60,7 +60,10 @@ export function SourcePage() {
             more={[
               timeFact('Previous secret valid until', source.previousSecretUntil),
               timeFact('Previous URL valid until', source.previousTokenUntil),
-              timeFact(`Last handshake (${source.lastHandshake?.kind})`, source.lastHandshake?.at),
+              source.lastHandshake != null && [
+                `Last handshake (${source.lastHandshake.kind})`,
+                <Time key="handshake" at={source.lastHandshake.at} />,
+              ],
             ]}
           />
         ),

@@ -131,14 +131,14 @@ const KEPT = 'Leave empty to keep the current value.';
 
 function secretFields(config: Config, provider: Provider | undefined, isStored: boolean): Entry[] {
   const isProvider = config.type === 'provider';
-  const [label, text] = METHODS[config.type].secret ?? ['Secret'];
+  const [label, about] = METHODS[config.type].secret ?? ['Secret'];
   const isAsked = isProvider ? provider?.secret != null : hasSecret(config);
   const optionsOf = (what: string | null | undefined) => {
     const first = what && `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.?$/, '.');
     return { help: [first, isStored && KEPT].filter(Boolean).join(' '), isRequired: !isStored };
   };
   return [
-    isAsked && secret('verificationConfig.secret', label, optionsOf(isProvider ? provider?.secret : text)),
+    isAsked && secret('verificationConfig.secret', label, optionsOf(isProvider ? provider?.secret : about)),
     isAsked && isStored && { node: null, facts: [[label, 'Set']] },
     isProvider &&
       provider?.verifyToken != null &&

@@ -137,12 +137,13 @@ export const hasSecret = ({ type, algorithm: chosen }: Config): boolean =>
 /** What is not shown is not sent; a secret that was left empty stays. */
 export function configOf(config: Config): object {
   const { type, secret, verifyToken, confirmSubscriptions, timestampHeader } = config;
-  const { timestampSeparator, claims = '', ...members } = sentOf(methodFields(config), config);
+  const { timestampSeparator: _, claims = '', ...members } = sentOf(methodFields(config), config);
   const required = claimsIn(String(claims));
   return {
     type,
     ...members,
-    ...(timestampSeparator !== undefined && timestampHeader !== '' && { timestampSeparator }),
+    // Empty means that nothing stands between timestamp and body.
+    ...(type === 'hmac' && timestampHeader !== '' && { timestampSeparator: config.timestampSeparator }),
     ...(Object.keys(required).length > 0 && { claims: required }),
     ...(secret !== '' && hasSecret(config) && { secret }),
     ...(type === 'provider' && verifyToken !== '' && { verifyToken }),
