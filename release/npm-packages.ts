@@ -58,9 +58,9 @@ export function buildCli(folder: string): void {
     description: 'Command line for Hookyard, a webhook router.',
     engines: { node: '>=22.12' },
     bin: { hookyard: 'cli/hookyard.js' },
-    usage: `npx hookyard start                        # all of Hookyard on this machine
+    usage: `npx hookyard start                        # run all of Hookyard on this machine
 npx hookyard listen 4000 --source orders  # receive webhooks here, in a second terminal
-npx hookyard send --source orders         # in a third`,
+npx hookyard send --source orders         # in a third terminal: send a sample webhook`,
   });
 }
 

@@ -127,7 +127,7 @@ function refused(
   return fail(deps, batch, { error: problem, cause: causeOf(problem), retry, latency });
 }
 
-const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all deliveries in the batch have ended`);
+const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all deliveries in the batch had finished`);
 const TOO_LARGE = openError(
   ownWords`The row for this event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB; reduce the number of columns that contain whole payloads`,
 );

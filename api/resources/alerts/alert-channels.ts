@@ -155,7 +155,7 @@ export const alertChannelOperations: Operation[] = [
     ...common,
     summary: 'Send a test message',
     description:
-      "The message is sent immediately, regardless of the channel's rules. Failures are reported in the result.",
+      "The message is sent immediately, regardless of the channel's filters, quiet hours and digests. Failures are reported in the response.",
     answer: { description: 'Whether the message was delivered, with the latency and any error.', schema: testResult },
     async run(ctx, deps) {
       const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));

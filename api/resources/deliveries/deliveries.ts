@@ -242,7 +242,7 @@ export const deliveryOperations: Operation[] = [
   }),
   operation('actOnDeliveries', 'post', '/api/deliveries/bulk', {
     tag: 'Deliveries',
-    summary: 'Retry, replay or cancel deliveries that match a filter',
+    summary: 'Retry, replay or cancel all deliveries that match the filters',
     description:
       'Accepts the same filters as the list and requires at least one. Each call changes up to `limit` deliveries, newest first. ' +
       "To continue, repeat the call with `cursor` set to the previous response's `nextCursor`. " +

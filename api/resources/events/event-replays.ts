@@ -110,7 +110,7 @@ const base = '/api/organizations/{orgId}/events';
 export const eventReplayOperations: Operation[] = [
   operation('createEventReplay', 'post', `${base}/replay`, {
     tag: 'Events',
-    summary: 'Replay events that match a filter',
+    summary: 'Replay all events that match the filters',
     description:
       'Accepts the filters of the list, except `routeId` and `destinationId`, with a single `status`. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
     body: {

@@ -41,7 +41,7 @@ export const Issues = () => (
     path="/issues"
     empty={{
       title: 'No issues',
-      text: 'Failures appear here, with their cause and how to fix them.',
+      text: 'Failures appear here, with their causes and how to fix them.',
     }}
   />
 );
