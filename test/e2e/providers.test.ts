@@ -295,7 +295,7 @@ describe('sources with a provider', () => {
       }
       for (const wrong of ['nobody', 7, ['github']])
         expect(await refusedWith({ verificationConfig: { ...config, provider: wrong } })).to.match(/provider/);
-      expect(await refusedWith({ verificationConfig: { ...config, type: 'hmac' } })).to.match(/must be provider/);
+      expect(await refusedWith({ verificationConfig: { ...config, type: 'hmac' } })).to.match(/must be "provider"/);
     });
 
     it('so that nobody but the provider can send the secret of a source first', async () => {

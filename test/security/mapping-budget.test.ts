@@ -24,7 +24,7 @@ describe('Mappings that are too much work', () => {
       attacker.client.request('POST', `/api/destinations/${destinationId}/test`, { payload: JSON.parse(slow) }),
     );
     expect(result.body).to.include({ success: false });
-    expect(String((result.body as { error: string }).error)).to.match(/^Building the row takes too long/);
+    expect(String((result.body as { error: string }).error)).to.match(/^Building the row took too long/);
     // A row takes half a second of its thread. While the loop was held for it, a few would be answered at most.
     expect(seen.answers, `meanwhile; the slowest took ${Math.round(seen.longestMs)} ms`).to.be.at.least(8);
   });
