@@ -101,7 +101,7 @@ export async function notifyLater(
   recoveredId: string | null,
   since: Date,
 ): Promise<void> {
-  // Nobody else can end an incident that was opened there, so the recovery is told again when the channel may work.
+  // Only this message ends the incident that the channel opened, so it is sent again when the channel may work.
   await sql(db).run`
     insert into messages (id, organization_id, channel_id, kind, content, failing_channel_id, created_at, due_at)
     select ${newId('alm')}, ${channel.organizationId}, ${channel.id}, 'recovered', '[]', ${recoveredId}, ${since},

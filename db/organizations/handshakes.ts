@@ -13,8 +13,8 @@ export interface Handshaken {
 
 /** Stores them; each source at most once. @throws a database error */
 export async function recordHandshakes(db: Queryable, handshakes: Handshaken[]): Promise<void> {
-  // One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out:
-  // nobody waits for it.
+  // One statement for all sources, in the order of their ids. A source that is being changed or deleted is skipped
+  // instead of waiting for its lock.
   await sql(db).run`
     with noted as materialized (
       select * from json_to_recordset(${jsonParameter(handshakes)}::json) as n("sourceId" text, kind text,
