@@ -11,14 +11,20 @@ import { changedByItem, type DestinationItem, newFromItem, readDestinationItem }
 import * as exchange from './files.ts';
 
 /** Imports the items of a file. @returns what became of each */
-export async function importDestinations(ctx: Context, deps: ApiDeps, file: exchange.ImportRequest) {
+export async function importDestinations(ctx: Context, file: exchange.ImportRequest) {
   const { items, conflictStrategy: strategy, validateOnly } = file;
   const { plan } = callerOf(ctx).organization;
   const checked = await exchange.checkItems('destinations', items, (item) => readDestinationItem(plan, item));
   let rest = exchange.restsBetween();
-  const result = await exchange.inImport(ctx, deps, slugConstraint('destination'), async (em) => {
+  const result = await exchange.inImport(ctx, slugConstraint('destination'), async (em) => {
     const slugs = await Slugs.load(em, organizationId(ctx), checked, strategy);
-    const importing = { deps, organization: organizationId(ctx), maySeeSecrets: maySeeSecrets(ctx), strategy, slugs };
+    const importing = {
+      deps: ctx.deps,
+      organization: organizationId(ctx),
+      maySeeSecrets: maySeeSecrets(ctx),
+      strategy,
+      slugs,
+    };
     const steps: Step[] = [];
     rest = exchange.restsBetween();
     for (let from = 0; from < checked.length; from += exchange.GROUP) {

@@ -43,17 +43,17 @@ export const destinationExchangeOperations: Operation[] = [
         'Cache-Control': text('no-store', 'Present if `includeSensitive` is true.').optional(),
       },
     },
-    async run(ctx, deps, { query: { ids, includeSensitive = false } }) {
+    async run(ctx, { query: { ids, includeSensitive = false } }) {
       if (includeSensitive) requireScope(ctx, 'secrets:read', 'includeSensitive=true');
       const chosen = ids ? { id: { $in: ids } } : {};
       // Oldest first, so that an import creates them in the same order.
       const page = (after: Destination | null) =>
-        entityManager(ctx, deps).find(Destination, after === null ? chosen : { $and: [chosen, youngerThan(after)] }, {
+        entityManager(ctx).find(Destination, after === null ? chosen : { $and: [chosen, youngerThan(after)] }, {
           orderBy: { createdAt: 'asc', id: 'asc' },
           limit: exchange.PART,
         });
       const partOf = (destinations: Destination[]): exchange.Part<Destination> => ({
-        items: destinations.map((destination) => exportDestination(deps, destination, includeSensitive)),
+        items: destinations.map((destination) => exportDestination(ctx.deps, destination, includeSensitive)),
         last: destinations.at(-1),
       });
       const destinations = await page(null);
@@ -61,12 +61,11 @@ export const destinationExchangeOperations: Operation[] = [
         ctx.set('Cache-Control', 'no-store');
         const known = destinations.map(({ id }) => id);
         // The record of what is read is written before any of it is sent.
-        const all =
-          known.length < exchange.PART ? known.length : await entityManager(ctx, deps).count(Destination, chosen);
+        const all = known.length < exchange.PART ? known.length : await entityManager(ctx).count(Destination, chosen);
         noteRecords(ctx, known, all);
       }
       const read = async (after: Destination) => partOf(await page(after));
-      exchange.answerExport(ctx, deps, 'destinations', { first: partOf(destinations), read });
+      exchange.answerExport(ctx, 'destinations', { first: partOf(destinations), read });
     },
   }),
   {
@@ -74,7 +73,7 @@ export const destinationExchangeOperations: Operation[] = [
     method: 'post',
     path: '/api/destinations/import',
     operationId: 'importDestinations',
-    run: (ctx, deps) => exchange.answerImport(ctx, deps, 'destinations', (file) => importDestinations(ctx, deps, file)),
+    run: (ctx) => exchange.answerImport(ctx, 'destinations', (file) => importDestinations(ctx, file)),
     summary: 'Import destinations',
     description: 'Conflicts are detected by slug. Invalid items are reported in the result; the others are imported.',
     body: {

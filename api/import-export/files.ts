@@ -9,7 +9,7 @@ import { actingFor } from '../../db/connections/by-organization.ts';
 import { isStillValid } from '../../db/organizations/keys.ts';
 import { type EntityManager, lockImports } from '../../db/records/orm.ts';
 import { noteDryRun, noteRecords } from '../auth/audit-trail.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, logOf, organizationId } from '../request/context.ts';
+import { callerOf, type Context, entityManager, logOf, organizationId } from '../request/context.ts';
 import { ApiError, invalid, unavailable } from '../request/errors.ts';
 import { within } from '../request/ignored.ts';
 import { check, MAX_IMPORT_BYTES, readJson } from '../request/validation.ts';
@@ -102,11 +102,10 @@ async function readImport(ctx: Context, member: Member): Promise<ImportRequest> 
  */
 export async function answerImport(
   ctx: Context,
-  { requests }: Pick<ApiDeps, 'requests'>,
   member: Member,
   work: (file: ImportRequest) => Promise<object>,
 ): Promise<void> {
-  ctx.body = await requests.run(callerOf(ctx).organization, 'runningImports', async () => {
+  ctx.body = await ctx.deps.requests.run(callerOf(ctx).organization, 'runningImports', async () => {
     const file = await readImport(ctx, member);
     if (file.validateOnly) noteDryRun(ctx);
     return work(file);
@@ -196,13 +195,12 @@ export class ChangedMeanwhileError extends Error {}
  */
 export async function inImport<T>(
   ctx: Context,
-  deps: ApiDeps,
   constraint: string | null,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     try {
-      return await entityManager(ctx, deps).transactional(async (em) => {
+      return await entityManager(ctx).transactional(async (em) => {
         // Failure policy: one that waits longer than a statement may (STATEMENT_TIMEOUT_MS) is answered 503.
         await lockImports(em, organizationId(ctx));
         return work(em);
@@ -238,7 +236,6 @@ export interface Part<Row> {
  */
 export function answerExport<Row>(
   ctx: Context,
-  deps: Pick<ApiDeps, 'servicePool'>,
   member: Member,
   { first, read }: { first: Part<Row>; read: (after: Row) => Promise<Part<Row>> },
 ): void {
@@ -248,7 +245,7 @@ export function answerExport<Row>(
     actingFor(organization.id, async () => {
       const part = await read(after);
       // Afterwards: what was read since the key was revoked is never shown.
-      if (!(await isStillValid(deps.servicePool, organization.id, key.id)))
+      if (!(await isStillValid(ctx.deps.servicePool, organization.id, key.id)))
         throw new Error('the API key is no longer valid');
       return part;
     });

@@ -6,7 +6,7 @@ import { Route } from '../../db/records/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/records/routes.ts';
 import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
 import { requireRouteRoom } from '../auth/request-and-record-limits.ts';
-import { type ApiDeps, type Context, entityManager, organizationId } from '../request/context.ts';
+import { type Context, entityManager, organizationId } from '../request/context.ts';
 import { type Operation, operation } from '../request/operation.ts';
 import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
 import { routeFileItem } from '../resources/routes/route-members.ts';
@@ -51,11 +51,11 @@ export const routeExchangeOperations: Operation[] = [
       description: 'The export file, with one record per line. Records are referenced by slug.',
       schema: z.object({ ...exchange.envelope, routes: z.array(routeFileItem) }),
     },
-    async run(ctx, deps, { query: { ids } }) {
+    async run(ctx, { query: { ids } }) {
       const chosen = ids ? { id: { $in: ids } } : {};
       // One snapshot for a part, so that every record that its routes refer to is present.
       const read = (after: Pick<Route, 'id'> | null): Promise<exchange.Part<Pick<Route, 'id'>>> =>
-        entityManager(ctx, deps).transactional(
+        entityManager(ctx).transactional(
           async (em) => {
             // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
             const routes = await em.find(
@@ -71,7 +71,7 @@ export const routeExchangeOperations: Operation[] = [
           },
           { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
         );
-      exchange.answerExport(ctx, deps, 'routes', { first: await read(null), read });
+      exchange.answerExport(ctx, 'routes', { first: await read(null), read });
     },
   }),
   {
@@ -79,7 +79,7 @@ export const routeExchangeOperations: Operation[] = [
     method: 'post',
     path: '/api/routes/import',
     operationId: 'importRoutes',
-    run: (ctx, deps) => exchange.answerImport(ctx, deps, 'routes', (file) => importRoutes(ctx, deps, file)),
+    run: (ctx) => exchange.answerImport(ctx, 'routes', (file) => importRoutes(ctx, file)),
     summary: 'Import routes',
     description: 'Conflicts are detected by name. If any route is invalid, none is imported.',
     body: {
@@ -95,11 +95,7 @@ export const routeExchangeOperations: Operation[] = [
   },
 ];
 
-async function importRoutes(
-  ctx: Context,
-  deps: ApiDeps,
-  file: exchange.ImportRequest,
-): Promise<ReturnType<typeof report>> {
+async function importRoutes(ctx: Context, file: exchange.ImportRequest): Promise<ReturnType<typeof report>> {
   const { items, conflictStrategy, validateOnly } = file;
   const organization = organizationId(ctx);
   const isRenamed = conflictStrategy === 'rename';
@@ -107,7 +103,7 @@ async function importRoutes(
   const usable = checked.flatMap((entry) => ('item' in entry ? entry : []));
   const slugs = usable.map(({ item }) => item.slugs);
   let rest = exchange.restsBetween();
-  const result = await exchange.inImport(ctx, deps, null, async (em) => {
+  const result = await exchange.inImport(ctx, null, async (em) => {
     const ids = await findReferences(em, 'slug', slugs);
     const problems = checked.flatMap((entry) => ('item' in entry ? missingReferences(entry, ids) : entry.problems));
     if (problems.length > 0) return report([], problems);
@@ -117,10 +113,10 @@ async function importRoutes(
     for (const { label, destinationIds } of routes) {
       if (destinationIds.length === 0) warnings.push(`${label}: delivers nothing because it has no destinations`);
     }
-    errors.push(...(await ownAddressProblems(em, deps, routes)), ...domainProblems(deps, routes));
+    errors.push(...(await ownAddressProblems(em, ctx.deps, routes)), ...domainProblems(ctx.deps, routes));
     if (errors.length > 0) return report([], errors, warnings);
     requireRoomForNew(ctx, steps, known);
-    await requireRecipients(deps, organization, writtenEmails(steps));
+    await requireRecipients(ctx.deps, organization, writtenEmails(steps));
     // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
     // the end.
     rest = exchange.restsBetween();

@@ -66,10 +66,14 @@ export interface ApiState {
 
 export const logOf = ({ state }: { state: ApiState }): Log => state.log.child({ requestId: state.requestId });
 
-export type AppContext = Koa.ParameterizedContext<ApiState>;
-export type Context = RouterContext<ApiState>;
+/** What the app puts into every context besides what Koa does. */
+export interface Provided {
+  deps: ApiDeps;
+}
+export type AppContext = Koa.ParameterizedContext<ApiState, Provided>;
+export type Context = RouterContext<ApiState, Provided>;
 export type Next = Koa.Next;
-export type ApiRouter = Router<ApiState>;
+export type ApiRouter = Router<ApiState, Provided>;
 
 export interface ApiDeps {
   settings: Settings;
@@ -102,7 +106,7 @@ export interface ApiDeps {
 }
 
 export function newRouter(): ApiRouter {
-  return new Router<ApiState>({ strict: false });
+  return new Router<ApiState, Provided>({ strict: false });
 }
 
 export function callerOf(ctx: { state: ApiState }): Caller {
@@ -116,8 +120,8 @@ export function organizationId(ctx: { state: ApiState }): string {
 }
 
 /** A unit of work that sees the records of the request's organization only. */
-export function entityManager(ctx: { state: ApiState }, deps: ApiDeps): EntityManager {
-  return tenantEntityManager(deps.orm, organizationId(ctx));
+export function entityManager(ctx: Context): EntityManager {
+  return tenantEntityManager(ctx.deps.orm, organizationId(ctx));
 }
 
 export function param(ctx: Context, name: string): string {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { isSingleScope, type Resource, type SingleScope } from '../../core/config/plans-and-scopes.ts';
-import type { ApiDeps, ApiRouter, AppContext, Context, Next } from './context.ts';
+import type { ApiRouter, AppContext, Context, Next } from './context.ts';
 import { ApiError, missing } from './errors.ts';
 import { check, parseQuery, readJson } from './validation.ts';
 
@@ -20,7 +20,7 @@ export const NO_CODE = '';
  * `ctx` already.
  */
 export interface Operation extends Described {
-  run: (ctx: Context, deps: ApiDeps) => unknown;
+  run: (ctx: Context) => unknown;
 }
 
 type Definition<Query extends z.ZodObject, Body extends z.ZodType> = Omit<
@@ -29,7 +29,7 @@ type Definition<Query extends z.ZodObject, Body extends z.ZodType> = Omit<
 > & {
   query?: Query;
   body?: RequestBody<Body>;
-  run: (ctx: Context, deps: ApiDeps, input: { query: z.output<Query>; body: z.output<Body> }) => unknown;
+  run: (ctx: Context, input: { query: z.output<Query>; body: z.output<Body> }) => unknown;
 };
 
 export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
@@ -42,9 +42,9 @@ export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
   return {
     ...described,
     ...{ operationId, method, path },
-    async run(ctx, deps) {
+    async run(ctx) {
       if (body?.selects) parseQuery(ctx, z.strictObject({}));
-      return run(ctx, deps, {
+      return run(ctx, {
         query: (query && parseQuery(ctx, query)) as z.output<Query>,
         body: (body && check(body.schema, (await readJson(ctx)) ?? (body.optional && {}))) as z.output<Body>,
       });
@@ -171,7 +171,6 @@ export type Around = (ctx: Context, next: Next) => Promise<void>;
 export function mountOperations(
   router: ApiRouter,
   operations: readonly Operation[],
-  deps: ApiDeps,
   around: (operation: Operation) => Around[],
 ): void {
   // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export")
@@ -184,7 +183,7 @@ export function mountOperations(
     (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
   )) {
     router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), async (ctx) => {
-      const answer = await operation.run(ctx, deps);
+      const answer = await operation.run(ctx);
       if (operation.answer.status) ctx.status = operation.answer.status;
       if (answer !== undefined) ctx.body = answer;
     });

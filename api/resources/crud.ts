@@ -2,7 +2,7 @@
 // replace, delete.
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
+import { type Context, entityManager, param } from '../request/context.ts';
 import type { ErrorCodes, Operation, RequestBody, Tag } from '../request/operation.ts';
 import { listAnswer, newestFirst } from '../request/query.ts';
 import { parseQuery } from '../request/validation.ts';
@@ -10,7 +10,7 @@ import { type Find, tell } from './records.ts';
 import { listOf } from './values.ts';
 
 interface Step<Result> {
-  run: (ctx: Context, deps: ApiDeps) => Promise<Result>;
+  run: (ctx: Context) => Promise<Result>;
   description?: string;
   errors?: ErrorCodes;
 }
@@ -29,13 +29,13 @@ export interface Resource<Stored extends { version: number }, Query extends z.Zo
   answer: z.ZodType;
   entity: EntityName<Stored>;
   find: Find<Stored>;
-  show: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>;
+  show: (ctx: Context, records: Stored[]) => Promise<object[]>;
   /** `where`: the condition of a query; `item`, `show`: of lists that do not show all. */
   list: {
     query: Query;
     where: (query: z.output<Query>) => object;
     item?: z.ZodType;
-    show?: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>;
+    show?: (ctx: Context, records: Stored[]) => Promise<object[]>;
   };
   /**
    * `shows`: what is said of the answer; `showNew`: what differs in it; `leadsTo`: operations of the record besides
@@ -55,8 +55,8 @@ export function crudOperations<Stored extends { version: number }, Query extends
   const one = oneOf(noun);
   const { shows = `The ${noun}.`, showNew, leadsTo = [], ...creating } = create;
   const now = { description: `The updated ${noun}.`, schema: answer };
-  const answerOf = async (ctx: Context, deps: ApiDeps, record: Stored, isNew = false) => {
-    const shown = await showOne(ctx, deps, show, record);
+  const answerOf = async (ctx: Context, record: Stored, isNew = false) => {
+    const shown = await showOne(ctx, show, record);
     return isNew && showNew ? { ...shown, ...showNew(record) } : shown;
   };
   const operations: Operation[] = [
@@ -65,12 +65,12 @@ export function crudOperations<Stored extends { version: number }, Query extends
       method: 'get',
       path: base,
       operationId: `list${name}s`,
-      async run(ctx, deps) {
+      async run(ctx) {
         const query = parseQuery(ctx, list.query);
         const page = newestFirst(query as unknown as Page);
         const where = list.where(query) as FilterQuery<Stored>;
-        const [records, total] = await entityManager(ctx, deps).findAndCount(entity, where, page as object);
-        return listAnswer(await (list.show ?? show)(ctx, deps, records as Stored[]), total, query as unknown as Page);
+        const [records, total] = await entityManager(ctx).findAndCount(entity, where, page as object);
+        return listAnswer(await (list.show ?? show)(ctx, records as Stored[]), total, query as unknown as Page);
       },
       summary: `List ${noun}s`,
       query: list.query,
@@ -83,7 +83,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       path: base,
       operationId: `create${name}`,
       versioned: true,
-      run: async (ctx, deps) => answerOf(ctx, deps, await create.run(ctx, deps), true),
+      run: async (ctx) => answerOf(ctx, await create.run(ctx), true),
       summary: `Create ${one}`,
       answer: {
         status: 201,
@@ -98,7 +98,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       path: `${base}/{id}`,
       operationId: `get${name}`,
       versioned: true,
-      run: async (ctx, deps) => answerOf(ctx, deps, await find(entityManager(ctx, deps), param(ctx, 'id'))),
+      run: async (ctx) => answerOf(ctx, await find(entityManager(ctx), param(ctx, 'id'))),
       summary: `Get ${one}`,
       answer: { description: `The ${noun}.`, schema: answer },
     },
@@ -109,7 +109,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       path: `${base}/{id}`,
       operationId: `update${name}`,
       versioned: true,
-      run: async (ctx, deps) => answerOf(ctx, deps, await update.run(ctx, deps)),
+      run: async (ctx) => answerOf(ctx, await update.run(ctx)),
       summary: `Update ${one}`,
       description: sentences('Omitted fields keep their values.', update.description),
       answer: now,
@@ -121,7 +121,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       path: `${base}/{id}`,
       operationId: `delete${name}`,
       versioned: true,
-      run: (ctx, deps) => remove.run(ctx, deps).then(() => undefined),
+      run: (ctx) => remove.run(ctx).then(() => undefined),
       summary: `Delete ${one}`,
       answer: { status: 204, description: 'Deleted.' },
     },
@@ -135,9 +135,9 @@ export function crudOperations<Stored extends { version: number }, Query extends
     path: `${base}/by-${by}/{${by}}`,
     operationId: `put${name}`,
     versioned: true,
-    async run(ctx, deps) {
-      const record = await put.run(ctx, deps);
-      return answerOf(ctx, deps, record, ctx.status === 201);
+    async run(ctx) {
+      const record = await put.run(ctx);
+      return answerOf(ctx, record, ctx.status === 201);
     },
     summary: `Create or replace a ${noun} by ${by}`,
     description: sentences('Replaces the entire record: omitted fields are reset to their defaults.', put.description),
@@ -148,12 +148,11 @@ export function crudOperations<Stored extends { version: number }, Query extends
 
 export async function showOne<Stored extends { version: number }>(
   ctx: Context,
-  deps: ApiDeps,
-  show: (ctx: Context, deps: ApiDeps, records: Stored[]) => Promise<object[]>,
+  show: (ctx: Context, records: Stored[]) => Promise<object[]>,
   record: Stored,
 ): Promise<object | undefined> {
   tell(ctx, record);
-  const [shown] = await show(ctx, deps, [record]);
+  const [shown] = await show(ctx, [record]);
   return shown;
 }
 

@@ -8,7 +8,7 @@ import { Destination, Route, Source } from '../../db/records/entities.ts';
 import { type SluggedKind, takenSlugs } from '../../db/records/slugs.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
 import { noteRecords } from '../auth/audit-trail.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../request/context.ts';
+import { type Context, entityManager, organizationId, param } from '../request/context.ts';
 import { ApiError, invalid, notFound, unavailable } from '../request/errors.ts';
 import { containsPattern, pageParams, textParam } from '../request/query.ts';
 
@@ -132,8 +132,8 @@ export function requireWanted(ctx: Context, kind: string, { id, version }: Versi
 const MOST_CONFLICTS = 3;
 
 /** Runs work in a transaction on the records of the caller's organization. @param work may be called again */
-export const transactional = <T>(ctx: Context, deps: ApiDeps, work: (em: EntityManager) => Promise<T>): Promise<T> =>
-  despiteConflicts(() => entityManager(ctx, deps).transactional(work));
+export const transactional = <T>(ctx: Context, work: (em: EntityManager) => Promise<T>): Promise<T> =>
+  despiteConflicts(() => entityManager(ctx).transactional(work));
 
 /**
  * Changes a record under its lock, in the version that `If-Match` wants where the operation takes it.
@@ -142,12 +142,11 @@ export const transactional = <T>(ctx: Context, deps: ApiDeps, work: (em: EntityM
  */
 export function changeRecord<Entity extends Versioned>(
   ctx: Context,
-  deps: ApiDeps,
   find: Find<Entity>,
   change: (stored: Entity, em: EntityManager) => unknown,
   id = param(ctx, 'id'),
 ): Promise<Entity> {
-  return transactional(ctx, deps, async (em) => {
+  return transactional(ctx, async (em) => {
     const stored = await find(em, id, 'lock');
     if (ctx.method !== 'POST') requireWanted(ctx, find.kind, stored);
     await change(stored, em);
@@ -174,18 +173,17 @@ export async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
  */
 export async function storeWithSlug<T>(
   ctx: Context,
-  deps: ApiDeps,
   kind: SluggedKind,
   { name, slug }: { name: string; slug?: string | undefined },
   store: (em: EntityManager, slug: string) => Promise<T>,
 ): Promise<T> {
-  if (slug !== undefined) return orDuplicateSlug(kind, slug, () => transactional(ctx, deps, (em) => store(em, slug)));
+  if (slug !== undefined) return orDuplicateSlug(kind, slug, () => transactional(ctx, (em) => store(em, slug)));
   const base = slugify(name, kind);
   for (;;) {
-    const taken = new Set(await takenSlugs(entityManager(ctx, deps), kind, organizationId(ctx), [base]));
+    const taken = new Set(await takenSlugs(entityManager(ctx), kind, organizationId(ctx), [base]));
     const free = nextFreeSlug(base, (each) => taken.has(each));
     try {
-      return await transactional(ctx, deps, (em) => store(em, free));
+      return await transactional(ctx, (em) => store(em, free));
     } catch (error) {
       // A concurrent request took the slug of this name: try the next one.
       if (!violates(error, slugConstraint(kind))) throw error;
@@ -233,13 +231,12 @@ export function slugOf(ctx: Context, sent: string | undefined): string {
 /** Creates the record of a slug (201), or replaces it (200). */
 export async function putBySlug<Entity>(
   ctx: Context,
-  deps: ApiDeps,
   slug: string,
   { kind, entity, create, replace }: Ways<Entity>,
 ): Promise<Entity> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const known = entity as EntityName<Slugged>;
-    const found = await entityManager(ctx, deps).findOne(known, { slug }, { fields: ['id'] });
+    const found = await entityManager(ctx).findOne(known, { slug }, { fields: ['id'] });
     if (found === null) requireNoVersion(ctx, kind, slug);
     else noteRecords(ctx, [found.id]);
     try {

@@ -15,7 +15,14 @@ import { BodyMemory, bufferedBytes } from '../http/receive-body.ts';
 import { renderErrors } from '../http/render-errors.ts';
 import { httpMetrics, type RefusedRequests, requestLog } from '../http/request-log.ts';
 import { mountDescription, mountPage } from '../openapi/serve-description.ts';
-import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from '../request/context.ts';
+import {
+  type ApiDeps,
+  type ApiRouter,
+  type ApiState,
+  newRouter,
+  organizationId,
+  type Provided,
+} from '../request/context.ts';
 import { idempotency } from '../request/idempotency.ts';
 import { nameIgnored } from '../request/ignored.ts';
 import { answerUnmatched, keepFixedWords, mountOperations } from '../request/operation.ts';
@@ -33,8 +40,9 @@ export interface AppDeps extends ApiDeps {
 }
 
 /** Puts the app together; it holds no state besides the counters of the rate limits. */
-export function createApp(deps: AppDeps): Koa<ApiState> {
-  const app = new Koa<ApiState>();
+export function createApp(deps: AppDeps): Koa<ApiState, Provided> {
+  const app = new Koa<ApiState, Provided>();
+  app.context.deps = deps;
   const open = openRouter(deps);
   const operator = operatorRouter(deps);
   const page = newRouter();
@@ -104,7 +112,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
-  mountOperations(router, managementOperations, deps, (operation) => [
+  mountOperations(router, managementOperations, (operation) => [
     auditTrail(deps.pool, operation, { refused: firsts, reads }),
     permit(operation),
     idempotency(deps, operation),

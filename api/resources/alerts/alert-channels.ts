@@ -78,20 +78,20 @@ export const alertChannelOperations: Operation[] = [
       where: (query) => matching(query, 'name'),
     },
     create: {
-      async run(ctx, deps) {
+      async run(ctx) {
         const { config, ...body } = await parseBody(ctx, createAlertChannelSchema);
-        refuseOwnChannel(deps, config);
+        refuseOwnChannel(ctx.deps, config);
         const id = newId('alc');
         noteRecords(ctx, [id]);
         const record = {
           ...alertChannelDefaults,
           ...field.sent(body),
-          ...sealConfig(deps, id, body.type, config, null),
+          ...sealConfig(ctx.deps, id, body.type, config, null),
           ...{ id, organizationId: organizationId(ctx), name: body.name, type: body.type },
         };
-        await requireValid(ctx, deps, record);
-        await requireRecipients(deps, organizationId(ctx), record.notifyEmails, 'config.emails');
-        return transactional(ctx, deps, async (em) => {
+        await requireValid(ctx, record);
+        await requireRecipients(ctx.deps, organizationId(ctx), record.notifyEmails, 'config.emails');
+        return transactional(ctx, async (em) => {
           await requireRecordRoom(em, ctx, 'alertChannels');
           return em.create(AlertChannel, record);
         });
@@ -119,17 +119,17 @@ export const alertChannelOperations: Operation[] = [
       errors: { 400: ['INVALID_URL'] },
     },
     update: {
-      async run(ctx, deps) {
+      async run(ctx) {
         const { config, type, ...body } = await parseBody(ctx, updateAlertChannelSchema);
         const patch = field.sent(body);
-        const found = await find(entityManager(ctx, deps), param(ctx, 'id'));
+        const found = await find(entityManager(ctx), param(ctx, 'id'));
         if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
-        refuseOwnChannel(deps, config ?? {});
-        await requireValid(ctx, deps, { ...patch, type: found.type });
-        const checked = config && sealConfig(deps, found.id, found.type, config, found);
-        await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
-        return changeRecord(ctx, deps, find, async (stored, em) => {
-          const changed = config && changedConfig(deps, stored, config);
+        refuseOwnChannel(ctx.deps, config ?? {});
+        await requireValid(ctx, { ...patch, type: found.type });
+        const checked = config && sealConfig(ctx.deps, found.id, found.type, config, found);
+        await requireRecipients(ctx.deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
+        return changeRecord(ctx, find, async (stored, em) => {
+          const changed = config && changedConfig(ctx.deps, stored, config);
           if (changed) await noteOver(em, stored);
           em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
         });
@@ -143,8 +143,8 @@ export const alertChannelOperations: Operation[] = [
     },
     remove: {
       // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
-      run: (ctx, deps) =>
-        changeRecord(ctx, deps, find, async (stored, em) => {
+      run: (ctx) =>
+        changeRecord(ctx, find, async (stored, em) => {
           await noteOver(em, stored);
           em.remove(stored);
         }),
@@ -157,10 +157,10 @@ export const alertChannelOperations: Operation[] = [
     description:
       "The message is sent immediately, regardless of the channel's filters, quiet hours and digests. Failures are reported in the response.",
     answer: { description: 'Whether the message was delivered, with the latency and any error.', schema: testResult },
-    async run(ctx, deps) {
-      const channel = await find(entityManager(ctx, deps), param(ctx, 'id'));
+    async run(ctx) {
+      const channel = await find(entityManager(ctx), param(ctx, 'id'));
       const { organization } = callerOf(ctx);
-      return deps.requests.run(organization, 'runningTests', async () => {
+      return ctx.deps.requests.run(organization, 'runningTests', async () => {
         await recordAhead(ctx);
         const { id, slug } = organization;
         const message: AlertMessage = {
@@ -172,9 +172,9 @@ export const alertChannelOperations: Operation[] = [
           apiBase: '',
           hasConsole: false,
         };
-        const opened = openChannel(deps.secretBox, channel);
-        const result = await deps.sendAlert(opened, message, await mayGet(deps, id, channel));
-        if (result.ok) await noteArrived(deps.pool, channel);
+        const opened = openChannel(ctx.deps.secretBox, channel);
+        const result = await ctx.deps.sendAlert(opened, message, await mayGet(ctx.deps, id, channel));
+        if (result.ok) await noteArrived(ctx.deps.pool, channel);
         const { statusCode, latency, responseBody } = result;
         const answer = { statusCode, latency, responseBody };
         if (result.ok) return { success: true, ...answer, message: 'The test message was sent' };
@@ -195,21 +195,21 @@ export const alertChannelOperations: Operation[] = [
       'For channels of type `webhook`. Until the overlap period ends, messages are signed with both the new and the previous secret.',
     body: { schema: signingSecretBody, examples: { 'within an hour': { secret, overlapSeconds: 3600 } } },
     answer: { description: 'The updated alert channel.', schema: alertChannelAnswer },
-    async run(ctx, deps, { body }) {
-      const channel = await changeRecord(ctx, deps, find, (stored, em) => {
-        const current = openConfig(deps.secretBox, stored);
+    async run(ctx, { body }) {
+      const channel = await changeRecord(ctx, find, (stored, em) => {
+        const current = openConfig(ctx.deps.secretBox, stored);
         if (current.type !== 'webhook')
           throw invalid('secret', 'cannot be rotated: only channels of type webhook have a signing secret');
         const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {
-            ...sealConfig(deps, stored.id, 'webhook', { url: current.url, secret: body.secret }, stored),
-            previousSecret: deps.secretBox.encrypt(current.secret, stored.id),
+            ...sealConfig(ctx.deps, stored.id, 'webhook', { url: current.url, secret: body.secret }, stored),
+            previousSecret: ctx.deps.secretBox.encrypt(current.secret, stored.id),
           }),
           previousSecretUntil: until,
         });
       });
-      return showOne(ctx, deps, showAll, channel);
+      return showOne(ctx, showAll, channel);
     },
   }),
 ];
@@ -238,7 +238,7 @@ type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationI
   Pick<AlertChannel, 'type'>;
 
 /** @throws ApiError 400 for a rule that has no meaning for the type, and records that do not exist */
-async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Promise<void> {
+async function requireValid(ctx: Context, rules: Rules): Promise<void> {
   const { type, digestMinutes } = rules;
   if (digestMinutes != null && INCIDENT_TYPES.includes(type))
     throw invalid('digestMinutes', `must be null for ${type}, which opens an incident for each issue`);
@@ -246,18 +246,18 @@ async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Prom
     const member = `${table.slice(0, -1)}Ids` as 'sourceIds' | 'routeIds' | 'destinationIds';
     const ids = rules[member];
     if (!ids) continue;
-    const existing = await existingIds(pool, table, organizationId(ctx), ids);
+    const existing = await existingIds(ctx.deps.pool, table, organizationId(ctx), ids);
     if (ids.some((id) => !existing.has(id)))
       throw invalid(member, `must contain only IDs of ${table} in this organization`);
   }
 }
 
-async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): Promise<object[]> {
-  const withheld = await withheldEmails(deps, organizationId(ctx), channels);
+async function showAll(ctx: Context, channels: AlertChannel[]): Promise<object[]> {
+  const withheld = await withheldEmails(ctx.deps, organizationId(ctx), channels);
   return channels.map((channel, index) => {
     const withheldEmails = withheld[index] ?? [];
     return toAnswer(alertChannelMembers, channel, {
-      config: shownConfig(deps, channel),
+      config: shownConfig(ctx.deps, channel),
       withheldEmails,
       lastError: channel.lastError ?? (reachesNobody(channel, withheldEmails) ? WITHHELD : null),
       previousSecretUntil: stillValid(channel.previousSecretUntil),

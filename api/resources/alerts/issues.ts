@@ -7,7 +7,7 @@ import { heldDeliveries, holdsDeliveries } from '../../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../../db/issues/list-issues.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { replayDeliveries } from '../../../db/replay/replay.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
 import { ApiError, conflict } from '../../request/errors.ts';
 import { component, count, flag, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
@@ -77,8 +77,13 @@ export const issueOperations: Operation[] = [
       destinationId: textParam,
     }),
     answer: { description: 'One page, most recently opened first.', schema: partOfList(issueAnswer) },
-    async run(ctx, deps, { query }) {
-      const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
+    async run(ctx, { query }) {
+      const { issues, ...found } = await listIssues(
+        ctx.deps.pool,
+        organizationId(ctx),
+        query,
+        partOf(ctx, query, 'iss'),
+      );
       return partAnswer(issues.map(show), found, query);
     },
   }),
@@ -86,7 +91,7 @@ export const issueOperations: Operation[] = [
     ...common,
     summary: 'Get an issue',
     answer: { description: 'The issue.', schema: issueAnswer },
-    run: async (ctx, deps) => show(await requireIssue(ctx, deps)),
+    run: async (ctx) => show(await requireIssue(ctx)),
   }),
   operation('updateIssue', 'patch', `${base}/{id}`, {
     ...common,
@@ -97,12 +102,12 @@ export const issueOperations: Operation[] = [
     },
     answer: { description: 'The updated issue.', schema: issueAnswer },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, deps, { body: { state } }) {
-      const { id } = await requireIssue(ctx, deps);
+    async run(ctx, { body: { state } }) {
+      const { id } = await requireIssue(ctx);
       try {
-        const changed = await inTransaction(deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
+        const changed = await inTransaction(ctx.deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
         if (changed === null) {
-          await requireIssue(ctx, deps);
+          await requireIssue(ctx);
           throw superseded(id);
         }
         return show(changed);
@@ -151,19 +156,19 @@ export const issueOperations: Operation[] = [
      * In steps, each of one transaction: what was created stays when a later step fails, and is not created again by
      * another call.
      */
-    async run(ctx, deps, { body: { before = null, dryRun = false } }) {
-      const issue = await requireIssue(ctx, deps);
+    async run(ctx, { body: { before = null, dryRun = false } }) {
+      const issue = await requireIssue(ctx);
       requireScope(ctx, 'deliveries:write', 'replaying an issue');
       if (!holdsDeliveries(issue))
         throw invalidState(issue.id, `is of kind ${issue.kind}, which has no failed deliveries to replay`);
-      const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
+      const { ids: retried, next } = await heldDeliveries(ctx.deps.pool, issue, MAX_RETRIED, before);
       const found = { deliveriesFound: retried.length, more: next !== null, next };
       if (dryRun) {
         noteDryRun(ctx);
         return { message: counted(retried.length), ...found, deliveriesCreated: 0 };
       }
       noteRecords(ctx, [issue.id]);
-      const { created, done } = await replayInSteps(ctx, deps, retried);
+      const { created, done } = await replayInSteps(ctx, retried);
       const rest =
         done < retried.length ? { deliveriesFound: done, more: true, next: retried[done - 1] ?? null } : found;
       return { message: describe(created), ...rest, deliveriesCreated: created };
@@ -175,13 +180,13 @@ const superseded = (id: string) =>
   invalidState(id, 'is resolved, and there is a newer issue for the same failure; update that issue instead');
 
 /** @returns how many of them were tried: fewer, when a step was refused that is not the first */
-async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
+async function replayInSteps(ctx: Context, ids: string[]): Promise<{ created: number; done: number }> {
   let created = 0;
   for (let done = 0; done < ids.length; done += RETRIED_AT_ONCE) {
     const some = ids.slice(done, done + RETRIED_AT_ONCE);
     try {
-      const result = await inRoom(ctx, deps, (...budget) =>
-        replayDeliveries(deps.pool, organizationId(ctx), some, ...budget),
+      const result = await inRoom(ctx, (...budget) =>
+        replayDeliveries(ctx.deps.pool, organizationId(ctx), some, ...budget),
       );
       created += result.deliveriesCreated;
     } catch (error) {
@@ -202,8 +207,8 @@ function describe(created: number): string {
 }
 
 /** The issue of the path. @throws ApiError 404 */
-const requireIssue = (ctx: Context, { pool }: ApiDeps): Promise<NamedIssue> =>
-  requireFound(ctx, 'issue', 'iss', (organization, id) => findIssue(pool, organization, id));
+const requireIssue = (ctx: Context): Promise<NamedIssue> =>
+  requireFound(ctx, 'issue', 'iss', (organization, id) => findIssue(ctx.deps.pool, organization, id));
 
 const show = ({ organizationId: _owner, ...issue }: NamedIssue) => issue;
 

@@ -38,8 +38,8 @@ export const notificationRecipientOperations: Operation[] = [
       description: 'One page, ordered by address.',
       schema: listOf(recipientAnswer),
     },
-    async run(ctx, deps, { query }) {
-      const [found, total] = await listRecipients(deps.pool, organizationId(ctx), limitOf(query));
+    async run(ctx, { query }) {
+      const [found, total] = await listRecipients(ctx.deps.pool, organizationId(ctx), limitOf(query));
       return listAnswer(found.map(show), total, query);
     },
   }),
@@ -51,9 +51,9 @@ export const notificationRecipientOperations: Operation[] = [
     body: { schema: z.object({ address: z.email().max(320) }), examples: { plain: { address: 'ops@example.com' } } },
     answer: { description: 'The recipient. `askedAt` is updated when the new email is sent.', schema: recipientAnswer },
     errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
-    async run(ctx, deps, { body }) {
+    async run(ctx, { body }) {
       const asked = body.address.toLowerCase();
-      const found = await findRecipient(deps.pool, organizationId(ctx), asked);
+      const found = await findRecipient(ctx.deps.pool, organizationId(ctx), asked);
       if (!found)
         throw missing(`No route or alert channel in this organization notifies ${asked}; add the address to one first`);
       if (found.refused) throw conflict(`The owner of ${asked} has unsubscribed; only the owner can change that`);
@@ -63,7 +63,7 @@ export const notificationRecipientOperations: Operation[] = [
           found.waitSeconds,
         );
       if (found.confirmedAt === null) {
-        await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
+        await inTransaction(ctx.deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
       }
       return show(found);
     },

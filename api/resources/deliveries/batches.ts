@@ -8,7 +8,7 @@ import {
 } from '../../../db/history/warehouse-batches.ts';
 import type { BatchStatus } from '../../../db/warehouse/batches.ts';
 import type { WarehouseKey } from '../../../db/warehouse/flushes.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, timeParam } from '../../request/query.ts';
@@ -70,15 +70,16 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
     description: 'One page, newest first. With `writtenAfter`, oldest first.',
     schema: partOfList(batch),
   },
-  async run(ctx, deps, { query }) {
-    const destination = await findWarehouse(entityManager(ctx, deps), param(ctx, 'id'));
+  async run(ctx, { query }) {
+    const destination = await findWarehouse(entityManager(ctx), param(ctx, 'id'));
     const key = { organizationId: organizationId(ctx), destinationId: destination.id };
-    const { batches, ...found } = await readBatches(ctx, deps, key, query);
+    const { batches, ...found } = await readBatches(ctx, key, query);
     return partAnswer(batches.map(showBatch), found, query);
   },
 });
 
-function readBatches(ctx: Context, { pool }: ApiDeps, key: WarehouseKey, query: z.output<typeof batchListSchema>) {
+function readBatches(ctx: Context, key: WarehouseKey, query: z.output<typeof batchListSchema>) {
+  const { pool } = ctx.deps;
   const { status, writtenAfter } = query;
   if (writtenAfter === undefined) return listBatches(pool, key, storedStatuses(status), partOf(ctx, query, 'bat'));
   if (status !== undefined) throw invalid('status', 'cannot be combined with writtenAfter');

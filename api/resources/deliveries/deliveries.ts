@@ -124,18 +124,18 @@ export const deliveryOperations: Operation[] = [
     query: listSchema,
     answer: { description: 'One page, newest first.', schema: partOfList(deliveryAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
-    async run(ctx, deps, { query }) {
-      const { deliveries, ...found } = await readDeliveries(ctx, deps, query, partOf(ctx, query, 'dlv'));
-      return partAnswer(await showDeliveries(deps, organizationId(ctx), deliveries), found, query);
+    async run(ctx, { query }) {
+      const { deliveries, ...found } = await readDeliveries(ctx, query, partOf(ctx, query, 'dlv'));
+      return partAnswer(await showDeliveries(ctx.deps, organizationId(ctx), deliveries), found, query);
     },
   }),
   operation('getDelivery', 'get', `${base}/{id}`, {
     ...common,
     summary: 'Get a delivery with its attempts',
     answer: { description: 'The delivery, with its attempts.', schema: deliveryWithAttempts },
-    async run(ctx, deps) {
-      const delivery = await requireDelivery(ctx, deps);
-      return await showWithAttempts(ctx, deps, delivery);
+    async run(ctx) {
+      const delivery = await requireDelivery(ctx);
+      return await showWithAttempts(ctx, delivery);
     },
   }),
   operation('retryDelivery', 'post', `${base}/{id}/retry`, {
@@ -146,8 +146,8 @@ export const deliveryOperations: Operation[] = [
       schema: z.object({ message: text('The next attempt starts now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, deps) {
-      const delivery = await requireDelivery(ctx, deps);
+    async run(ctx) {
+      const delivery = await requireDelivery(ctx);
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
         throw invalidState(
           delivery,
@@ -166,13 +166,13 @@ export const deliveryOperations: Operation[] = [
           'its first attempt is in progress or about to start, so it is not waiting for a retry',
         );
       }
-      const hold = (await holdsOf(deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
+      const hold = (await holdsOf(ctx.deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
       if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
       if (delivery.status !== 'retrying') {
         throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
       }
       await recordAhead(ctx);
-      if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
+      if (!(await signalRetry(ctx.deps, organizationId(ctx), delivery))) {
         throw invalidState(
           delivery,
           'its workflow has ended; get the delivery again, and replay it if it did not succeed',
@@ -187,15 +187,15 @@ export const deliveryOperations: Operation[] = [
     answer: { description: 'The updated delivery.', schema: deliveryWithAttempts },
     errors: { 409: ['INVALID_STATE'] },
     /** PostgreSQL decides; the workflow is signalled afterwards. */
-    async run(ctx, deps) {
-      const delivery = await requireDelivery(ctx, deps);
-      const cancelled = await cancelOpen(ctx, deps, [delivery.id], CANCELLED);
-      const now = await requireDelivery(ctx, deps);
+    async run(ctx) {
+      const delivery = await requireDelivery(ctx);
+      const cancelled = await cancelOpen(ctx, [delivery.id], CANCELLED);
+      const now = await requireDelivery(ctx);
       if (now.status === 'pending' && now.batchId !== null) {
         throw invalidState(now, `its batch ${now.batchId} is being written, so the delivery cannot be cancelled`);
       }
       if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has already ended');
-      return await showWithAttempts(ctx, deps, now);
+      return await showWithAttempts(ctx, now);
     },
   }),
   operation('replayDelivery', 'post', `${base}/{id}/replay`, {
@@ -212,19 +212,19 @@ export const deliveryOperations: Operation[] = [
       }),
     },
     errors: { 409: ['INVALID_STATE'], 410: ['PAYLOAD_EXPIRED'] },
-    async run(ctx, deps) {
-      const delivery = await requireDelivery(ctx, deps);
+    async run(ctx) {
+      const delivery = await requireDelivery(ctx);
       if (delivery.destinationName === null) {
         throw invalidState(delivery, 'its destination has been deleted; replay the event to another destination');
       }
       try {
-        const result = await inRoom(ctx, deps, (...budget) =>
-          replayDelivery(deps.pool, organizationId(ctx), delivery.id, ...budget),
+        const result = await inRoom(ctx, (...budget) =>
+          replayDelivery(ctx.deps.pool, organizationId(ctx), delivery.id, ...budget),
         );
         const deliveryId = result?.deliveries[0]?.id;
         if (result === null || deliveryId === undefined) {
           throw invalidState(
-            await requireDelivery(ctx, deps),
+            await requireDelivery(ctx),
             'a later delivery has replaced it, or its destination has been deleted',
           );
         }
@@ -289,7 +289,7 @@ export const deliveryOperations: Operation[] = [
       }),
     },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
-    async run(ctx, deps, { body: { action, cursor, limit, dryRun, ...filter } }) {
+    async run(ctx, { body: { action, cursor, limit, dryRun, ...filter } }) {
       if (Object.values(filter).every((value) => value === undefined))
         throw invalid('status', 'or another filter of the list (for example routeId) is required');
       const status = applicable(action, filter.status);
@@ -299,7 +299,7 @@ export const deliveryOperations: Operation[] = [
       const { deliveries, total, totalIsExact, next } =
         status?.length === 0
           ? { deliveries: [], total: 0, totalIsExact: true, next: null }
-          : await readDeliveries(ctx, deps, { ...filter, status }, part);
+          : await readDeliveries(ctx, { ...filter, status }, part);
       if (dryRun) {
         noteDryRun(ctx);
         const deliveriesFound = total ?? 0;
@@ -312,7 +312,7 @@ export const deliveryOperations: Operation[] = [
         ctx,
         deliveries.map(({ id }) => id),
       );
-      const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deps, deliveries);
+      const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deliveries);
       const message = `Deliveries ${DONE[action]}: ${deliveriesChanged} of ${deliveries.length}`;
       return { message, deliveriesFound: deliveries.length, deliveriesChanged, nextCursor: next };
     },
@@ -325,25 +325,24 @@ type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
  * Finds deliveries, the newest first. A search that reads many rows counts for the organization.
  * @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run
  */
-async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters, part: Part) {
+async function readDeliveries(ctx: Context, query: Filters, part: Part) {
   const { eventId, error } = query;
   const filter = { ...query, ...(error !== undefined && { errorPattern: containsPattern(error) }) };
   // What follows a cursor is found quickly, and so are the deliveries of one event.
   const isQuick = eventId !== undefined || !isDeliverySearch(filter) || ('after' in part && !part.withTotal);
   const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'status';
-  return searched(ctx, deps, { name, isQuick }, () => listDeliveries(deps.pool, organizationId(ctx), filter, part));
+  return searched(ctx, { name, isQuick }, () => listDeliveries(ctx.deps.pool, organizationId(ctx), filter, part));
 }
 
 /** Cancels those that are still open; their workflows are signalled afterwards. @returns their ids */
 export async function cancelOpen(
   ctx: Context,
-  deps: ApiDeps,
   deliveryIds: string[],
   how: Pick<EndSelection, 'reason' | 'notInBatch'>,
 ): Promise<string[]> {
   const selection = { organizationId: organizationId(ctx), deliveryIds, ...how };
-  const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
-  deps.signals.cancelAll(cancelled);
+  const cancelled = await inTransaction(ctx.deps.pool, (db) => cancelDeliveries(db, selection));
+  ctx.deps.signals.cancelAll(cancelled);
   return cancelled;
 }
 
@@ -371,15 +370,15 @@ const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
     : `${replacedBy} has replaced it; replay that delivery instead`;
 
 /** The delivery of the path. @throws ApiError 404 */
-export const requireDelivery = (ctx: Context, { pool }: ApiDeps): Promise<DeliveryRecord> =>
-  requireFound(ctx, 'delivery', 'dlv', (organization, id) => findDelivery(pool, organization, id));
+export const requireDelivery = (ctx: Context): Promise<DeliveryRecord> =>
+  requireFound(ctx, 'delivery', 'dlv', (organization, id) => findDelivery(ctx.deps.pool, organization, id));
 
-async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryRecord) {
+async function showWithAttempts(ctx: Context, delivery: DeliveryRecord) {
   const [attempts, holds] = await Promise.all([
-    attemptsOf(deps.pool, delivery.id),
-    holdsOf(deps.pool, organizationId(ctx), [delivery]),
+    attemptsOf(ctx.deps.pool, delivery.id),
+    holdsOf(ctx.deps.pool, organizationId(ctx), [delivery]),
   ]);
-  const shown = showDelivery(delivery, holds.get(delivery.id), deps.workflowLink);
+  const shown = showDelivery(delivery, holds.get(delivery.id), ctx.deps.workflowLink);
   return { ...shown, attempts: attempts.map(showAttempt) };
 }
 
@@ -396,21 +395,21 @@ function applicable(action: Action, asked: DeliveryStatus[] | undefined): Delive
   return asked === undefined ? [...applies] : asked.filter((status) => applies.includes(status));
 }
 
-const STEPS: Record<Action, (ctx: Context, deps: ApiDeps, deliveries: DeliveryRecord[]) => Promise<number>> = {
-  async retry(ctx, deps, deliveries) {
+const STEPS: Record<Action, (ctx: Context, deliveries: DeliveryRecord[]) => Promise<number>> = {
+  async retry(ctx, deliveries) {
     await recordAhead(ctx);
     const organization = organizationId(ctx);
-    const signal = (delivery: DeliveryRecord) => signalRetry(deps, organization, delivery);
+    const signal = (delivery: DeliveryRecord) => signalRetry(ctx.deps, organization, delivery);
     const done = await pMap(deliveries, signal, { concurrency: SIGNALS_AT_ONCE });
     return done.filter(Boolean).length;
   },
-  async replay(ctx, deps, deliveries) {
+  async replay(ctx, deliveries) {
     const ids = deliveries.map(({ id }) => id);
-    const replay = inRoom(ctx, deps, (...budget) => replayDeliveries(deps.pool, organizationId(ctx), ids, ...budget));
+    const replay = inRoom(ctx, (...budget) => replayDeliveries(ctx.deps.pool, organizationId(ctx), ids, ...budget));
     return (await replay).deliveriesCreated;
   },
-  async cancel(ctx, deps, deliveries) {
+  async cancel(ctx, deliveries) {
     const ids = deliveries.map(({ id }) => id);
-    return (await cancelOpen(ctx, deps, ids, CANCELLED)).length;
+    return (await cancelOpen(ctx, ids, CANCELLED)).length;
   },
 };

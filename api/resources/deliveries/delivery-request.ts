@@ -78,22 +78,21 @@ interface Recomputed {
  */
 async function recompute(
   ctx: Context,
-  deps: ApiDeps,
   { id: deliveryId, eventId, destinationId }: DeliveryRecord,
   asReplay: boolean,
 ): Promise<Recomputed | { problem: Problem }> {
   if (isId('dst_wh', destinationId)) return problem('WAREHOUSE');
-  const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
+  const row = await loadDestination(ctx.deps.pool, organizationId(ctx), destinationId);
   if (row === null) return problem('DESTINATION_DELETED');
-  const context = (await loadAttempts(deps.pool, [{ deliveryId, eventId }], { asTenant: true })).get(deliveryId);
+  const context = (await loadAttempts(ctx.deps.pool, [{ deliveryId, eventId }], { asTenant: true })).get(deliveryId);
   if (!context || context.eventHeaders === null || context.sourceSlug === null) return problem('EVENT_DELETED');
   if (context.body === null) return problem('PAYLOAD_EXPIRED');
-  const transform = await transformOf(deps, context, asReplay);
+  const transform = await transformOf(ctx.deps, context, asReplay);
   if (transform === undefined) return problem('TRANSFORM_DELETED');
   const { sourceSlug, eventHeaders: headers, body } = context;
-  const content = await contentOf(ctx, deps, transform, context, { sourceSlug, headers, body });
+  const content = await contentOf(ctx, transform, context, { sourceSlug, headers, body });
   if ('problem' in content) return content;
-  return { destination: openSecrets(row, deps.secretBox), content, context, sourceSlug };
+  return { destination: openSecrets(row, ctx.deps.secretBox), content, context, sourceSlug };
 }
 
 /** Null: none; undefined: it is not kept any more. */
@@ -116,14 +115,13 @@ async function transformOf(
 
 export async function contentOf(
   ctx: Context,
-  deps: ApiDeps,
   transform: TransformConfig | null,
   context: EventFacts,
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: Problem }> {
   if (transform === null) return received;
   const content = await inThreads(() =>
-    transformContent(deps.threads, transform, context, received, organizationId(ctx)),
+    transformContent(ctx.deps.threads, transform, context, received, organizationId(ctx)),
   );
   return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
 }
@@ -131,12 +129,11 @@ export async function contentOf(
 /** The request as it is shown. @param kept the headers as they were sent, if they are known */
 export function shownRequest(
   ctx: Context,
-  { settings }: Pick<ApiDeps, 'settings'>,
   made: Recomputed,
   { attempt, at, kept = null }: { attempt: number; at: Date; kept?: Record<string, string> | null },
 ) {
   const { destination, content, context } = made;
-  const sent = kept ? { headers: kept } : maskedHeaders(settings, made, attempt, at);
+  const sent = kept ? { headers: kept } : maskedHeaders(ctx.deps.settings, made, attempt, at);
   if ('problem' in sent) return sent;
   const url = shownUrl(ctx, deliveryUrl(destination, receivedAddress(context)));
   return { request: { method: destination.method, url, headers: sent.headers, bodySize: content.body.length } };
@@ -285,12 +282,12 @@ export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '
     "The request is built from the event, the transform version used by the delivery and the current destination, with the attempt's method and URL.",
   query: querySchema,
   answer: { description: 'The request, or why there is no request.', schema: requestAnswer },
-  async run(ctx, deps, { query: { attempt, includeBody = true } }) {
-    const delivery = await requireDelivery(ctx, deps);
+  async run(ctx, { query: { attempt, includeBody = true } }) {
+    const delivery = await requireDelivery(ctx);
     if (includeBody) requireScope(ctx, 'payloads:read', 'the request body (omit it with includeBody=false)');
-    const asked = await askedAttempt(deps, delivery, attempt);
+    const asked = await askedAttempt(ctx.deps, delivery, attempt);
     return rendering(organizationId(ctx), 'Other delivery requests are being built', () =>
-      show(ctx, deps, delivery, { ...asked, includeBody }),
+      show(ctx, delivery, { ...asked, includeBody }),
     );
   },
 });
@@ -324,18 +321,17 @@ async function askedAttempt(
 
 async function show(
   ctx: Context,
-  deps: ApiDeps,
   delivery: DeliveryRecord,
   { attemptNumber, state, recorded, includeBody }: Asked & { includeBody: boolean },
 ) {
-  const current = await recompute(ctx, deps, delivery, state === 'never');
+  const current = await recompute(ctx, delivery, state === 'never');
   // Read after what made the request: what changes in between is rather told once too often than not at all.
-  const now = await destinationVersion(deps.pool, organizationId(ctx), delivery.destinationId);
+  const now = await destinationVersion(ctx.deps.pool, organizationId(ctx), delivery.destinationId);
   const changes = state === 'made' ? changesSince(recorded, now) : [];
   const version = recorded?.exchange?.destinationVersion ?? null;
   const earlier =
     changes.length > 0 && version !== null
-      ? await loadEarlierTarget(deps.pool, [organizationId(ctx), delivery.destinationId, version])
+      ? await loadEarlierTarget(ctx.deps.pool, [organizationId(ctx), delivery.destinationId, version])
       : null;
   const doubts = earlier === null ? changes : [];
   const answer = (outcome: { request: object } | { problem: Problem }) => ({
@@ -352,7 +348,7 @@ async function show(
   const made = { ...current, destination: { ...current.destination, ...earlier } };
   const { destination, content } = made;
   const kept = recorded && Object.keys(recorded.requestHeaders).length > 0 ? recorded.requestHeaders : null;
-  const shown = shownRequest(ctx, deps, made, {
+  const shown = shownRequest(ctx, made, {
     attempt: attemptNumber,
     at: recorded?.startedAt ?? new Date(),
     kept,

@@ -59,12 +59,11 @@ export type NewDestination = ReturnType<typeof newDestination> | ReturnType<type
 /** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG, 429 */
 export async function storeDestination(
   ctx: Context,
-  deps: ApiDeps,
   slug: string | undefined,
   record: NewDestination,
 ): Promise<Destination> {
   noteRecords(ctx, [record.id]);
-  return storeWithSlug(ctx, deps, 'destination', { name: record.name, slug }, async (em, freeSlug) => {
+  return storeWithSlug(ctx, 'destination', { name: record.name, slug }, async (em, freeSlug) => {
     await requireRecordRoom(em, ctx, 'destinations');
     return em.create(Destination, { ...record, slug: freeSlug });
   });
@@ -190,26 +189,26 @@ function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, s
   return deps.secretBox.encrypt(kept.value, id);
 }
 
-export async function showDestination(ctx: Context, deps: ApiDeps, destination: Destination) {
+export async function showDestination(ctx: Context, destination: Destination) {
   const { id, organizationId } = destination;
   tell(ctx, destination);
   const [allTotals, pauses] = await Promise.all([
-    destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
-    pausesOf(deps.pool, organizationId, [id]),
+    destinationTotals(ctx.deps.pool, [id], ctx.deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
+    pausesOf(ctx.deps.pool, organizationId, [id]),
   ]);
   const totals = allTotals.get(id);
-  const signingSecret = openSigningSecret(deps, destination);
+  const signingSecret = openSigningSecret(ctx.deps, destination);
   const others = {
     ...recentTotals(totals),
     ...showPause(pauses.get(id)),
     lastDeliveryAt: totals.lastDeliveryAt,
-    authConfig: redactAuthConfig(destination.authType, openAuthConfig(deps, destination)),
+    authConfig: redactAuthConfig(destination.authType, openAuthConfig(ctx.deps, destination)),
     signingSecret: signingSecret === null ? null : redactSecret(signingSecret),
     previousSigningSecretUntil: stillValid(destination.previousSigningSecretUntil),
   };
   return isWarehouse(destination)
-    ? toAnswer(warehouseMembers, destination, { ...others, ...showWarehouse(deps, destination) })
-    : toAnswer(destinationMembers, destination, { ...others, warnings: urlWarnings(deps, destination.url) });
+    ? toAnswer(warehouseMembers, destination, { ...others, ...showWarehouse(ctx.deps, destination) })
+    : toAnswer(destinationMembers, destination, { ...others, warnings: urlWarnings(ctx.deps, destination.url) });
 }
 
 function urlWarnings({ allowList }: ApiDeps, url: string): string[] {
@@ -237,22 +236,17 @@ function recentTotals({ successRate, avgLatency, deliveriesCount }: DestinationT
 }
 
 /** The columns of a destination that a `PUT` replaces. @throws ApiError 400, 403 */
-export function replacedDestination(
-  ctx: Context,
-  deps: ApiDeps,
-  stored: Destination,
-  body: unknown,
-): DestinationChange {
+export function replacedDestination(ctx: Context, stored: Destination, body: unknown): DestinationChange {
   const rights = { maySeeSecrets: maySeeSecrets(ctx) };
   if (isWarehouse(stored)) {
-    const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body), rights);
+    const changed = replacedWarehouse(ctx.deps, stored, check(createWarehouseSchema, body), rights);
     const { id, type, config } = stored;
-    requireAccess(deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
+    requireAccess(ctx.deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
     return changed;
   }
   const input = check(createDestinationSchema, body);
   refuseConfig(body);
-  return replacedHttp(deps, stored, input, rights);
+  return replacedHttp(ctx.deps, stored, input, rights);
 }
 
 function replacedHttp(

@@ -128,14 +128,14 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
     examples: { plain: { payload: { hello: 'world' } } },
   },
   answer: { description: 'Whether the test succeeded, with the response, the row or the error.', schema: testResult },
-  async run(ctx, deps, { body: { payload = samplePayload, path = '', query = '' } }) {
-    const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  async run(ctx, { body: { payload = samplePayload, path = '', query = '' } }) {
+    const destination = await findDestination(entityManager(ctx), param(ctx, 'id'));
     const { organization } = callerOf(ctx);
-    return deps.requests.run(organization, 'runningTests', async () => {
+    return ctx.deps.requests.run(organization, 'runningTests', async () => {
       await recordAhead(ctx);
       return isWarehouse(destination)
-        ? inThreads(() => upload(deps, organization.slug, destination, payload))
-        : send(deps, destination, payload, { path, query });
+        ? inThreads(() => upload(ctx.deps, organization.slug, destination, payload))
+        : send(ctx.deps, destination, payload, { path, query });
     });
   },
 });

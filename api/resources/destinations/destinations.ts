@@ -10,7 +10,7 @@ import type { EntityManager } from '../../../db/records/orm.ts';
 import { destinationHealth, destinationTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { maySeeSecrets } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid, notFound } from '../../request/errors.ts';
 import { type ErrorCodes, NO_CODE, type Operation, operation, type RequestBody } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
@@ -166,7 +166,7 @@ function operationsOf(family: Family): Operation[] {
       ...common,
       entity: Destination,
       find,
-      show: (ctx, deps, records) => Promise.all(records.map((each) => showDestination(ctx, deps, each))),
+      show: (ctx, records) => Promise.all(records.map((each) => showDestination(ctx, each))),
       list: {
         query: z.object({ ...searchParams('name or URL'), enabled: booleanParam }),
         where: (query) => ({ ...(type && { type }), ...matching(query, 'name', 'url') }),
@@ -174,9 +174,9 @@ function operationsOf(family: Family): Operation[] {
         show: summarizeAll,
       },
       create: {
-        async run(ctx, deps) {
-          const { slug, record } = newRecord(ctx, deps, await readJson(ctx), type);
-          return storeDestination(ctx, deps, slug, record);
+        async run(ctx) {
+          const { slug, record } = newRecord(ctx, await readJson(ctx), type);
+          return storeDestination(ctx, slug, record);
         },
         ...(description && { description }),
         body: createBody,
@@ -184,7 +184,7 @@ function operationsOf(family: Family): Operation[] {
         leadsTo,
       },
       update: {
-        run: (ctx, deps) => update(ctx, deps, find),
+        run: (ctx) => update(ctx, find),
         description: 'Secrets that are sent back masked keep their values.',
         body: {
           schema: updateBody,
@@ -193,7 +193,7 @@ function operationsOf(family: Family): Operation[] {
         errors,
       },
       remove: {
-        run: (ctx, deps) => remove(ctx, deps, find.prefixes),
+        run: (ctx) => remove(ctx, find.prefixes),
         description:
           'Also removes the destination from all routes and cancels its open deliveries. Its delivery history is kept.',
       },
@@ -203,9 +203,9 @@ function operationsOf(family: Family): Operation[] {
       idOf: find.prefixes,
       summary: `Get ${oneOf(common.noun)}'s health`,
       answer: { description: 'The success rate, latencies and status.', schema: healthAnswer },
-      async run(ctx, deps) {
-        const { id } = await find(entityManager(ctx, deps), param(ctx, 'id'));
-        return destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+      async run(ctx) {
+        const { id } = await find(entityManager(ctx), param(ctx, 'id'));
+        return destinationHealth(ctx.deps.pool, id, ctx.deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
       },
     }),
   ];
@@ -220,50 +220,45 @@ export const deleteDestinationsOperation = operation('deleteDestinations', 'dele
     description: 'The number of deleted destinations.',
     schema: z.object({ success: z.literal(true), deleted: withExample(count, 1) }),
   },
-  async run(ctx, deps, { body }) {
+  async run(ctx, { body }) {
     const { deleted, cancelled } = await despiteConflicts(() =>
-      deleteDestinations(deps.pool, organizationId(ctx), body.ids, (removed, routeIds) =>
+      deleteDestinations(ctx.deps.pool, organizationId(ctx), body.ids, (removed, routeIds) =>
         noteRecords(ctx, [...removed.map(({ id }) => id), ...routeIds]),
       ),
     );
-    deps.signals.cancelAll(cancelled);
+    ctx.deps.signals.cancelAll(cancelled);
     return { success: true, deleted: deleted.length };
   },
 });
 
-async function summarizeAll(ctx: Context, deps: ApiDeps, destinations: Destination[]) {
+async function summarizeAll(ctx: Context, destinations: Destination[]) {
   const ids = destinations.map(({ id }) => id);
   const [totals, pauses] = await Promise.all([
-    destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
-    pausesOf(deps.pool, organizationId(ctx), ids),
+    destinationTotals(ctx.deps.pool, ids, ctx.deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
+    pausesOf(ctx.deps.pool, organizationId(ctx), ids),
   ]);
-  return destinations.map((each) => summarizeDestination(deps, each, totals.get(each.id), pauses.get(each.id)));
+  return destinations.map((each) => summarizeDestination(ctx.deps, each, totals.get(each.id), pauses.get(each.id)));
 }
 
-function newRecord(
-  ctx: Context,
-  deps: ApiDeps,
-  body: unknown,
-  only?: 'http',
-): { slug?: string; record: NewDestination } {
+function newRecord(ctx: Context, body: unknown, only?: 'http'): { slug?: string; record: NewDestination } {
   const { organization } = callerOf(ctx);
   const type = only ?? check(typeSchema, body).type;
   requirePlan(organization.plan, type);
   if (type === 'http') {
     const input = check(createDestinationSchema, body);
     refuseConfig(body);
-    return { slug: input.slug, record: newDestination(deps, organization.id, input) };
+    return { slug: input.slug, record: newDestination(ctx.deps, organization.id, input) };
   }
   const input = check(createWarehouseSchema, body);
-  const record = newWarehouse(deps, organization.id, type, input);
-  requireAccess(deps, organization, record);
+  const record = newWarehouse(ctx.deps, organization.id, type, input);
+  requireAccess(ctx.deps, organization, record);
   return { slug: input.slug, record };
 }
 
-async function update(ctx: Context, deps: ApiDeps, find: typeof findDestination): Promise<Destination> {
+async function update(ctx: Context, find: typeof findDestination): Promise<Destination> {
   const id = param(ctx, 'id');
   const body = await readJson(ctx);
-  const found = await find(entityManager(ctx, deps), id);
+  const found = await find(entityManager(ctx), id);
   const schema = isWarehouse(found) ? updateWarehouseSchema : updateDestinationSchema;
   const { type, ...members } = check(schema, body);
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
@@ -271,47 +266,47 @@ async function update(ctx: Context, deps: ApiDeps, find: typeof findDestination)
   const patch = sent(members);
   const rights = { maySeeSecrets: maySeeSecrets(ctx) };
   const columns = (stored: Destination) => {
-    if (!isWarehouse(stored)) return changedDestination(deps, stored, patch, rights);
-    const changed = changedWarehouse(deps, stored, patch, rights);
-    requireAccess(deps, callerOf(ctx).organization, { id, type: stored.type, config: changed.config });
+    if (!isWarehouse(stored)) return changedDestination(ctx.deps, stored, patch, rights);
+    const changed = changedWarehouse(ctx.deps, stored, patch, rights);
+    requireAccess(ctx.deps, callerOf(ctx).organization, { id, type: stored.type, config: changed.config });
     return changed;
   };
   return orDuplicateSlug('destination', patch.slug, () =>
-    changeRecord(ctx, deps, find, async (stored, em) => {
+    changeRecord(ctx, find, async (stored, em) => {
       em.assign(stored, columns(stored));
-      await refuseOwnUrl(em, deps, stored);
+      await refuseOwnUrl(em, ctx.deps, stored);
     }),
   );
 }
 
 const keySchema = typeSchema.extend({ slug: z.string().optional() });
 
-async function put(ctx: Context, deps: ApiDeps): Promise<Destination> {
+async function put(ctx: Context): Promise<Destination> {
   const body = await readJson(ctx);
   const { type, slug: sentSlug } = check(keySchema, body);
   const slug = slugOf(ctx, sentSlug);
   const replace = async (stored: Destination, em: EntityManager) => {
     if (type !== stored.type) throw invalid('type', UNCHANGEABLE);
-    em.assign(stored, changedMembers(stored, replacedDestination(ctx, deps, stored, body)));
-    await refuseOwnUrl(em, deps, stored);
+    em.assign(stored, changedMembers(stored, replacedDestination(ctx, stored, body)));
+    await refuseOwnUrl(em, ctx.deps, stored);
   };
-  return putBySlug(ctx, deps, slug, {
+  return putBySlug(ctx, slug, {
     ...{ kind: 'destination', entity: Destination },
-    create: async () => storeDestination(ctx, deps, slug, newRecord(ctx, deps, body).record),
-    replace: (id) => changeRecord(ctx, deps, findDestination, replace, id),
+    create: async () => storeDestination(ctx, slug, newRecord(ctx, body).record),
+    replace: (id) => changeRecord(ctx, findDestination, replace, id),
   });
 }
 
-async function remove(ctx: Context, deps: ApiDeps, prefixes: readonly IdPrefix[]): Promise<void> {
+async function remove(ctx: Context, prefixes: readonly IdPrefix[]): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', prefixes, id);
   const { deleted, cancelled } = await despiteConflicts(() =>
-    deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed], routeIds) => {
+    deleteDestinations(ctx.deps.pool, organizationId(ctx), [id], ([removed], routeIds) => {
       if (removed) requireWanted(ctx, 'destination', removed);
       // They lead there no longer.
       noteRecords(ctx, routeIds);
     }),
   );
   if (deleted.length === 0) throw notFound('destination', id);
-  deps.signals.cancelAll(cancelled);
+  ctx.deps.signals.cancelAll(cancelled);
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../db/delivery/ordering.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { conflict, notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams } from '../../request/query.ts';
@@ -53,9 +53,9 @@ export const orderKeyOperations: Operation[] = [
     description: 'Ordering is configured on routes. Use `state` to find blocked or waiting keys.',
     query: z.object({ ...partParams, state: choiceParam(ORDER_KEY_FILTERS) }),
     answer: { description: 'One page, ordered by ID.', schema: partOfList(orderKey) },
-    async run(ctx, deps, { query }) {
+    async run(ctx, { query }) {
       const part = partOf(ctx, query, (cursor) => IS_ID.test(cursor));
-      const { keys, ...found } = await listOrderKeys(deps.pool, await keysOf(ctx, deps), query.state, part);
+      const { keys, ...found } = await listOrderKeys(ctx.deps.pool, await keysOf(ctx), query.state, part);
       return partAnswer(keys, found, query);
     },
   }),
@@ -64,7 +64,7 @@ export const orderKeyOperations: Operation[] = [
     summary: 'Get an ordering key',
     description: '`key` is the ID or the full key, which responses truncate to 64 characters.',
     answer: { description: 'The ordering key.', schema: orderKey },
-    run: async (ctx, deps) => requireKey(ctx, deps, await keysOf(ctx, deps)),
+    run: async (ctx) => requireKey(ctx, await keysOf(ctx)),
   }),
   operation('skipOrderKey', 'post', `${base}/{key}/skip`, {
     ...common,
@@ -72,18 +72,17 @@ export const orderKeyOperations: Operation[] = [
     description: 'Cancels the first delivery if it is still in progress, and attempts the next one.',
     answer: { description: 'The ordering key.', schema: orderKey },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, deps) {
-      const keys = await keysOf(ctx, deps);
-      const { id, key, state, headDeliveryId } = await requireKey(ctx, deps, keys);
+    async run(ctx) {
+      const keys = await keysOf(ctx);
+      const { id, key, state, headDeliveryId } = await requireKey(ctx, keys);
       if (headDeliveryId === null) throw conflict(`The ordering key ${key} has no delivery to skip`);
       const isSkipped =
         state === 'blocked'
-          ? await inTransaction(deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId))
-          : (await cancelOpen(ctx, deps, [headDeliveryId], { reason: openError(ownWords`Skipped by a user`) })).length >
-            0;
+          ? await inTransaction(ctx.deps.pool, (db) => skipBlocked(db, keys, id, headDeliveryId))
+          : (await cancelOpen(ctx, [headDeliveryId], { reason: openError(ownWords`Skipped by a user`) })).length > 0;
       if (!isSkipped)
         throw conflict(`The first delivery of the ordering key ${key} has just changed; get the key again`);
-      return requireKey(ctx, deps, keys);
+      return requireKey(ctx, keys);
     },
   }),
   operation('releaseOrderKey', 'post', `${base}/{key}/release`, {
@@ -91,26 +90,26 @@ export const orderKeyOperations: Operation[] = [
     summary: 'Release an ordering key',
     description: 'Deliveries that are currently waiting are sent in order, and do not block the key if they fail.',
     answer: { description: 'The ordering key.', schema: orderKey },
-    async run(ctx, deps) {
-      const keys = await keysOf(ctx, deps);
-      const { id } = await requireKey(ctx, deps, keys);
-      await inTransaction(deps.pool, (db) => releaseKey(db, keys, id));
-      return requireKey(ctx, deps, keys);
+    async run(ctx) {
+      const keys = await keysOf(ctx);
+      const { id } = await requireKey(ctx, keys);
+      await inTransaction(ctx.deps.pool, (db) => releaseKey(db, keys, id));
+      return requireKey(ctx, keys);
     },
   }),
 ];
 
-async function keysOf(ctx: Context, deps: ApiDeps): Promise<KeysOf> {
-  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+async function keysOf(ctx: Context): Promise<KeysOf> {
+  const { id } = await findDestination(entityManager(ctx), param(ctx, 'id'));
   return { organizationId: organizationId(ctx), destinationId: id };
 }
 
 /** By its id, or by the key as the event has it. @throws ApiError 404 */
-async function requireKey(ctx: Context, { pool }: ApiDeps, keys: KeysOf): Promise<OrderKeyRow> {
+async function requireKey(ctx: Context, keys: KeysOf): Promise<OrderKeyRow> {
   const named = param(ctx, 'key');
   const ids = [IS_ID.test(named) ? named : undefined, orderKeyOf([named])?.hash, orderKeyOfRoute(named).hash];
   for (const id of ids) {
-    const found = id === undefined ? null : await findOrderKey(pool, keys, id);
+    const found = id === undefined ? null : await findOrderKey(ctx.deps.pool, keys, id);
     if (found === null) continue;
     noteRecords(ctx, [keys.destinationId, found.headDeliveryId]);
     return found;

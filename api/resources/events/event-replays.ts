@@ -124,24 +124,26 @@ export const eventReplayOperations: Operation[] = [
     },
     answer: { description: 'The replay. With `dryRun`, the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
     errors: { 400: ['FILTER_TOO_BROAD'] },
-    async run(ctx, deps, { body }) {
+    async run(ctx, { body }) {
       requireChoice(body);
       // Its count tells what payloads hold.
       if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
-      const em = entityManager(ctx, deps);
+      const em = entityManager(ctx);
       await requireDestinations(em, body.destinationIds ?? []);
-      const selection = await selectEvents(deps.pool, organizationId(ctx), { ...body, ...patternOf(body) });
+      const selection = await selectEvents(ctx.deps.pool, organizationId(ctx), { ...body, ...patternOf(body) });
       const { organization } = callerOf(ctx);
       const id = newId('rpl');
       if (!body.dryRun) noteRecords(ctx, [id]);
       else if (body.search === undefined) noteDryRun(ctx);
       const answer = async () => {
-        if (body.dryRun) return dryRun(deps, body, selection);
-        await store(deps, id, body, selection, organization.limits.runningReplays);
-        return showReplay(await findReplay(em, id), deps);
+        if (body.dryRun) return dryRun(ctx.deps, body, selection);
+        await store(ctx.deps, id, body, selection, organization.limits.runningReplays);
+        return showReplay(await findReplay(em, id), ctx.deps);
       };
       // Counting what is searched for reads the payloads.
-      return await (body.search === undefined ? answer() : deps.requests.run(organization, 'runningSearches', answer));
+      return await (body.search === undefined
+        ? answer()
+        : ctx.deps.requests.run(organization, 'runningSearches', answer));
     },
   }),
   operation('listEventReplays', 'get', `${base}/replays`, {
@@ -149,14 +151,14 @@ export const eventReplayOperations: Operation[] = [
     summary: 'List replays',
     query: z.object(pageParams),
     answer: { description: 'One page, newest first.', schema: listOf(replayAnswer) },
-    async run(ctx, deps, { query }) {
-      const [replays, total] = await entityManager(ctx, deps).findAndCount(
+    async run(ctx, { query }) {
+      const [replays, total] = await entityManager(ctx).findAndCount(
         EventReplay,
         {},
         { ...limitOf(query), orderBy: [{ id: 'desc' }] },
       );
       return listAnswer(
-        replays.map((replay) => showReplay(replay, deps)),
+        replays.map((replay) => showReplay(replay, ctx.deps)),
         total,
         query,
       );
@@ -167,7 +169,7 @@ export const eventReplayOperations: Operation[] = [
     idOf: ['rpl'],
     summary: 'Get a replay',
     answer: { description: 'The replay and its progress.', schema: replayAnswer },
-    run: async (ctx, deps) => showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps),
+    run: async (ctx) => showReplay(await findReplay(entityManager(ctx), param(ctx, 'id')), ctx.deps),
   }),
   operation('cancelEventReplay', 'post', `${base}/replays/{id}/cancel`, {
     tag: 'Events',
@@ -176,14 +178,14 @@ export const eventReplayOperations: Operation[] = [
     answer: { description: 'The updated replay.', schema: replayAnswer },
     errors: { 409: ['INVALID_STATE'] },
     /** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
-    async run(ctx, deps) {
-      const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
+    async run(ctx) {
+      const { id } = await findReplay(entityManager(ctx), param(ctx, 'id'));
       const key = { organizationId: organizationId(ctx), replayId: id };
-      const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
-      const replay = await findReplay(entityManager(ctx, deps), id);
+      const ended = await inTransaction(ctx.deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
+      const replay = await findReplay(entityManager(ctx), id);
       if (!ended) throw conflict(`The replay ${id} cannot be cancelled: it has already ended (${replay.status})`);
-      deps.signals.cancelAll([id]);
-      return showReplay(replay, deps);
+      ctx.deps.signals.cancelAll([id]);
+      return showReplay(replay, ctx.deps);
     },
   }),
 ];

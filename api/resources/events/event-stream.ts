@@ -41,29 +41,29 @@ export const eventStreamOperation = operation('streamEvents', 'get', '/api/organ
     content: { [TYPE]: { schema: withExample(z.string(), 'id: evt_...\nevent: event\ndata: {...}\n\n') } },
   },
   errors: { 406: ['NOT_ACCEPTABLE'] },
-  async run(ctx, deps, { query }) {
+  async run(ctx, { query }) {
     // `*/*` is what clients send who do not know what they get.
     if (!ctx.get('Accept').toLowerCase().includes(TYPE))
       throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream; send the header Accept: ${TYPE}`);
     const last = lastEventId(ctx);
     const gone = new AbortController();
-    await hold(ctx, deps, gone.signal);
+    await hold(ctx, gone.signal);
     const now = Date.now();
     // What was received before the last event may have been stored after it.
     const sinceMs = last === null ? now : Math.max(idTime(last) - OVERLAP_MS, now - MOST_BEHIND_MS);
     const id = organizationId(ctx);
     const { key } = callerOf(ctx);
-    const arrivals = new Arrivals(deps.pool, id, query, sinceMs);
+    const arrivals = new Arrivals(ctx.deps.pool, id, query, sinceMs);
     // The stream is read when the handler has ended.
     const next = async () => {
       const arrived = await actingFor(id, () => arrivals.next());
       // Afterwards: what arrived since the key was revoked is never shown.
-      return (await isStillValid(deps.servicePool, id, key.id)) ? arrived : null;
+      return (await isStillValid(ctx.deps.servicePool, id, key.id)) ? arrived : null;
     };
     const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
     // Who has seen no event yet continues from here, too.
     const begins = last ?? idFloor('evt', now);
-    const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
+    const frames = follow(next, { deps: ctx.deps, signal: gone.signal, begins, isBehind });
     const body = Readable.from(frames);
     body.once('close', () => gone.abort());
     // The body of an answer that nobody reads any more is closed only when its generator comes to its next frame.
@@ -84,14 +84,14 @@ function lastEventId(ctx: Context): string | null {
 }
 
 /** Counts the stream until it ends. @throws ApiError 429 */
-function hold(ctx: Context, { requests }: ApiDeps, signal: AbortSignal): Promise<void> {
+function hold(ctx: Context, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const untilGone = () =>
       new Promise<void>((ended) => {
         signal.addEventListener('abort', () => ended(), { once: true });
         resolve();
       });
-    requests.run(callerOf(ctx).organization, 'runningStreams', untilGone).catch(reject);
+    ctx.deps.requests.run(callerOf(ctx).organization, 'runningStreams', untilGone).catch(reject);
   });
 }
 

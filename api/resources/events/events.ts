@@ -78,13 +78,12 @@ const runSearch = boundedSearches();
  */
 export function searched<T>(
   ctx: Context,
-  deps: ApiDeps,
   { name, isQuick }: { name: string; isQuick: boolean },
   read: () => Promise<T>,
 ): Promise<T> {
   const { organization } = callerOf(ctx);
   if (isQuick) return orTooBroad(name, read);
-  return deps.requests.run(organization, 'runningSearches', () => runSearch(organization.id, name, read));
+  return ctx.deps.requests.run(organization, 'runningSearches', () => runSearch(organization.id, name, read));
 }
 
 /** @param filter the parameter that an error names @throws ApiError 400 SEARCH_TOO_BROAD */
@@ -200,7 +199,7 @@ export const eventOperations: Operation[] = [
     }),
     answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
-    async run(ctx, deps, { query }) {
+    async run(ctx, { query }) {
       // What it finds tells what payloads hold.
       if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
       const { routeId, destinationId } = query;
@@ -211,8 +210,8 @@ export const eventOperations: Operation[] = [
       // What follows a cursor is found quickly, but for what payloads hold.
       const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
       const name = query.search === undefined ? (named ?? 'status') : 'search';
-      const { events, ...found } = await searched(ctx, deps, { name, isQuick }, () =>
-        listEvents(deps.pool, organizationId(ctx), filter, part),
+      const { events, ...found } = await searched(ctx, { name, isQuick }, () =>
+        listEvents(ctx.deps.pool, organizationId(ctx), filter, part),
       );
       return partAnswer(events.map(showEvent), found, query);
     },
@@ -223,14 +222,14 @@ export const eventOperations: Operation[] = [
     query: getSchema,
     answer: { description: 'The event.', schema: eventInFull },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-    async run(ctx, deps, { query }) {
+    async run(ctx, { query }) {
       if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
       if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
-      const event = await requireEvent(ctx, deps);
+      const event = await requireEvent(ctx);
       return {
         ...showEvent(event),
-        ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
-        ...(query.includeDeliveries && (await deliveriesIn(ctx, deps, event.id))),
+        ...(query.includePayload && viewPayload(await requirePayload(ctx.deps, event.id))),
+        ...(query.includeDeliveries && (await deliveriesIn(ctx, event.id))),
       };
     },
   }),
@@ -239,11 +238,11 @@ export const eventOperations: Operation[] = [
     summary: 'Delete an event',
     description: "Also deletes the event's payload and deliveries.",
     answer: { status: 204, description: 'Deleted.' },
-    async run(ctx, deps) {
-      const event = await requireEvent(ctx, deps);
-      const deleted = await deleteEvent(deps.pool, organizationId(ctx), event.id);
+    async run(ctx) {
+      const event = await requireEvent(ctx);
+      const deleted = await deleteEvent(ctx.deps.pool, organizationId(ctx), event.id);
       if (deleted === null) throw notFound('event', event.id);
-      deps.signals.cancelAll(deleted.withWorkflow);
+      ctx.deps.signals.cancelAll(deleted.withWorkflow);
     },
   }),
   operation('getEventPayload', 'get', `${base}/{id}/payload`, {
@@ -260,9 +259,9 @@ export const eventOperations: Operation[] = [
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
     // The bytes are untrusted: no browser may render them as a page of this service.
-    async run(ctx, deps) {
-      const event = await requireEvent(ctx, deps);
-      const bytes = await requirePayload(deps, event.id);
+    async run(ctx) {
+      const event = await requireEvent(ctx);
+      const bytes = await requirePayload(ctx.deps, event.id);
       ctx.set({
         'Content-Type': event.headers['content-type'] ?? 'application/octet-stream',
         'Content-Disposition': `attachment; filename="${event.id}"`,
@@ -275,9 +274,9 @@ export const eventOperations: Operation[] = [
     ...common,
     summary: "Get an event's timeline",
     answer: { description: "The event's timestamps, and its deliveries with their attempts.", schema: timelineAnswer },
-    async run(ctx, deps) {
-      const event = await requireEvent(ctx, deps);
-      const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);
+    async run(ctx) {
+      const event = await requireEvent(ctx);
+      const { deliveries, next } = await timelineOfEvent(ctx.deps.pool, organizationId(ctx), event.id);
       const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
       const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
       return {
@@ -301,14 +300,14 @@ export const eventOperations: Operation[] = [
 export const patternOf = ({ search }: { search?: string | undefined }) =>
   search === undefined ? {} : { payloadPattern: containsPattern(search) };
 
-async function deliveriesIn(ctx: Context, deps: ApiDeps, eventId: string) {
-  const { deliveries, next } = await deliveriesOfEvent(deps.pool, organizationId(ctx), eventId);
-  return { deliveries: await showDeliveries(deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
+async function deliveriesIn(ctx: Context, eventId: string) {
+  const { deliveries, next } = await deliveriesOfEvent(ctx.deps.pool, organizationId(ctx), eventId);
+  return { deliveries: await showDeliveries(ctx.deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
 }
 
 /** The event of the path. @throws ApiError 404 */
-export const requireEvent = (ctx: Context, { pool }: ApiDeps): Promise<EventRecord> =>
-  requireFound(ctx, 'event', 'evt', (organization, id) => findEvent(pool, organization, id));
+export const requireEvent = (ctx: Context): Promise<EventRecord> =>
+  requireFound(ctx, 'event', 'evt', (organization, id) => findEvent(ctx.deps.pool, organization, id));
 
 async function requirePayload(deps: ApiDeps, eventId: string): Promise<Buffer> {
   const bytes = await loadPayload(deps.pool, eventId);

@@ -30,9 +30,9 @@ interface Replayed {
  */
 export async function inRoom<Result extends Replayed | null>(
   ctx: Context,
-  { backlog, threads, signals }: ApiDeps,
   replay: (validate: ApiDeps['threads']['validate'], takeRoom: TakeRoom) => Promise<Result>,
 ): Promise<Result> {
+  const { backlog, threads, signals } = ctx.deps;
   const { id: organizationId, limits } = callerOf(ctx).organization;
   const takeRoom: TakeRoom = (events) => backlog.takeRoomForReplay({ organizationId, limits }, events);
   const result = await inThreads(() => replay(threads.validate, takeRoom));
@@ -59,9 +59,9 @@ export const replayOperations: Operation[] = [
     },
     answer: { description: 'The number of new deliveries.', schema: z.object(created) },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-    async run(ctx, deps, { body: { destinationIds } }) {
-      const event = await requireEvent(ctx, deps);
-      const result = await create(ctx, deps, [event.id], destinationIds);
+    async run(ctx, { body: { destinationIds } }) {
+      const event = await requireEvent(ctx);
+      const result = await create(ctx, [event.id], destinationIds);
       return { message: describe(result), deliveriesCreated: result.deliveriesCreated };
     },
   }),
@@ -79,29 +79,24 @@ export const replayOperations: Operation[] = [
       schema: z.object({ ...created, eventsQueued: withExample(count, 1) }),
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-    async run(ctx, deps, { body: { eventIds, destinationIds } }) {
+    async run(ctx, { body: { eventIds, destinationIds } }) {
       const known = eventIds.filter((id) => isId('evt', id));
-      const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
-      const result = await create(ctx, deps, existing, destinationIds);
+      const existing = await existingEventIds(ctx.deps.pool, organizationId(ctx), known);
+      const result = await create(ctx, existing, destinationIds);
       const { deliveriesCreated, eventsQueued } = result;
       return { message: describe(result), eventsQueued, deliveriesCreated };
     },
   }),
 ];
 
-async function create(
-  ctx: Context,
-  deps: ApiDeps,
-  eventIds: string[],
-  destinationIds: string[] | undefined,
-): Promise<ReplayResult> {
+async function create(ctx: Context, eventIds: string[], destinationIds: string[] | undefined): Promise<ReplayResult> {
   noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
   const { id, limits } = callerOf(ctx).organization;
   const { deliveriesPerEvent } = limits;
   try {
     const request = { organizationId: id, eventIds, destinationIds, deliveriesPerEvent };
-    return await inRoom(ctx, deps, (...budget) => createReplays(deps.pool, request, ...budget));
+    return await inRoom(ctx, (...budget) => createReplays(ctx.deps.pool, request, ...budget));
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
     if (error instanceof CrowdedEventError) {

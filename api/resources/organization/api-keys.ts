@@ -89,12 +89,8 @@ export const apiKeyOperations: Operation[] = [
       description: 'One page of keys that are not revoked, newest first.',
       schema: listOf(apiKeyAnswer),
     },
-    async run(ctx, deps, { query }) {
-      const [keys, total] = await entityManager(ctx, deps).findAndCount(
-        ApiKey,
-        { revokedAt: null },
-        newestFirst(query),
-      );
+    async run(ctx, { query }) {
+      const [keys, total] = await entityManager(ctx).findAndCount(ApiKey, { revokedAt: null }, newestFirst(query));
       return listAnswer(keys.map(show), total, query);
     },
   }),
@@ -118,7 +114,7 @@ export const apiKeyOperations: Operation[] = [
       schema: newApiKeyAnswer,
       leadsTo: ['revokeApiKey'],
     },
-    async run(ctx, deps, { body }) {
+    async run(ctx, { body }) {
       const { key: own } = callerOf(ctx);
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
       const { expiresAt = own.expiresAt, allowedAddresses = own.allowedAddresses } = body;
@@ -126,7 +122,7 @@ export const apiKeyOperations: Operation[] = [
       const token = newToken();
       const id = newId('key');
       noteRecords(ctx, [id]);
-      const key = await transactional(ctx, deps, async (em) => {
+      const key = await transactional(ctx, async (em) => {
         await requireRecordRoom(em, ctx, 'apiKeys');
         return em.create(ApiKey, {
           id,
@@ -152,10 +148,10 @@ export const apiKeyOperations: Operation[] = [
       'Requests with a revoked key are refused. The last key that can create keys cannot be revoked: another such key, valid for at least as long and from the same addresses, must remain.',
     answer: { status: 204, description: 'Revoked.' },
     errors: { 409: ['LAST_KEY'] },
-    async run(ctx, deps) {
+    async run(ctx) {
       const id = param(ctx, 'id');
       const { key: own } = callerOf(ctx);
-      await transactional(ctx, deps, async (em) => {
+      await transactional(ctx, async (em) => {
         // All of them are locked, so that of two requests that revoke the last two keys one is refused.
         const keys = await em.find(
           ApiKey,
@@ -246,10 +242,10 @@ export const callerOperation = operation('getCaller', 'get', '/api/auth/me', {
   scope: null,
   summary: 'Get the current organization and API key',
   answer: { description: 'The API key and its organization.', schema: caller },
-  run(ctx, deps) {
+  run(ctx) {
     const { organization, key } = callerOf(ctx);
     const { id, name, slug, plan } = organization;
-    const shown = { id, name, slug, plan, ingestUrl: `${deps.baseUrl()}/ingest/${slug}` };
+    const shown = { id, name, slug, plan, ingestUrl: `${ctx.deps.baseUrl()}/ingest/${slug}` };
     return {
       organization: shown,
       organizations: [shown],

@@ -55,9 +55,9 @@ export const auditOperation = operation('listAuditRecords', 'get', '/api/audit',
     description: 'One page, newest first.',
     schema: partOfList(auditRecord),
   },
-  async run(ctx, deps, { query }) {
+  async run(ctx, { query }) {
     const part = partOf(ctx, query, isAuditCursor);
-    const { records, ...found } = await listAuditRecords(deps.pool, organizationId(ctx), query, part);
+    const { records, ...found } = await listAuditRecords(ctx.deps.pool, organizationId(ctx), query, part);
     return partAnswer(records, found, query);
   },
 });

@@ -129,7 +129,7 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
     destinationId: textParam,
   }),
   answer: { description: 'The series, largest first.', schema: answer },
-  async run(ctx, deps, { query: asked }) {
+  async run(ctx, { query: asked }) {
     const { metric, groupBy = null, step: wanted, ...query } = asked;
     const { sourceId, routeId, destinationId } = query;
     const where = {
@@ -144,9 +144,9 @@ export const metricOperation = operation('getMetrics', 'get', '/api/metrics', {
     if ('member' in steps) throw invalid(steps.member, steps.message);
     if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);
     // Read first: what was committed until then is in the figures.
-    const until = await completeUntil(deps.pool);
+    const until = await completeUntil(ctx.deps.pool);
     const question = { organizationId: organizationId(ctx), metric, groupBy, where, ...steps };
-    const { series, groups } = await inSnapshot(deps.pool, (db) =>
+    const { series, groups } = await inSnapshot(ctx.deps.pool, (db) =>
       readFigures(db, { ...question, mostGroups: mostGroups(metric, steps) }),
     );
     return {

@@ -50,12 +50,12 @@ export const usageOperations: Operation[] = [
     tag: 'Usage',
     summary: 'Get limits and usage',
     answer: { description: 'Every limit with its usage, and the usage in the current month.', schema: usageAnswer },
-    async run(ctx, deps) {
+    async run(ctx) {
       const { id, plan, limits } = callerOf(ctx).organization;
       const [[use], records, waiting] = await Promise.all([
-        loadUse(deps.pool, [id], payloadDays(deps.settings)),
-        countRecords(deps.pool, id, idFloor('evt', Date.now() - SECOND_MS)),
-        countOpen(deps.pool, id),
+        loadUse(ctx.deps.pool, [id], payloadDays(ctx.deps.settings)),
+        countRecords(ctx.deps.pool, id, idFloor('evt', Date.now() - SECOND_MS)),
+        countOpen(ctx.deps.pool, id),
       ]);
       const { runningReplays, eventsInLastSecond, ...counts } = records;
       const used: Record<LimitName, number | null> = {
@@ -66,13 +66,13 @@ export const usageOperations: Operation[] = [
         waitingDeliveries: waiting,
         storedBytes: use?.storedBytes ?? 0,
         transformMsPerMinute: null,
-        requestsPerMinute: deps.requests.inThisMinute(id),
+        requestsPerMinute: ctx.deps.requests.inThisMinute(id),
         runningReplays,
         replayedPerSecond: null,
-        runningImports: deps.requests.running(id, 'runningImports'),
-        runningSearches: deps.requests.running(id, 'runningSearches'),
-        runningTests: deps.requests.running(id, 'runningTests'),
-        runningStreams: deps.requests.running(id, 'runningStreams'),
+        runningImports: ctx.deps.requests.running(id, 'runningImports'),
+        runningSearches: ctx.deps.requests.running(id, 'runningSearches'),
+        runningTests: ctx.deps.requests.running(id, 'runningTests'),
+        runningStreams: ctx.deps.requests.running(id, 'runningStreams'),
       };
       const shown = LIMIT_NAMES.map((name) => [
         name,
@@ -96,12 +96,12 @@ export const usageOperations: Operation[] = [
         'text/csv': { schema: withExample(z.string(), 'day,events,payloadBytes,deliveries,attempts\r\n') },
       },
     },
-    async run(ctx, deps, { query }) {
+    async run(ctx, { query }) {
       const to = query.to ?? dayOf(Date.now());
       const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
       if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS)
         throw invalid('from', `must be less than ${MAX_DAYS} days before "to"`);
-      const days = await dailyUse(deps.pool, organizationId(ctx), { from, to });
+      const days = await dailyUse(ctx.deps.pool, organizationId(ctx), { from, to });
       ctx.vary('Accept');
       if (ctx.accepts('application/json', 'text/csv') === 'text/csv') {
         ctx.type = 'text/csv; charset=utf-8';

@@ -13,7 +13,7 @@ import {
 import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
 import { Filter } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/threads.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { refuse, refused } from '../../request/validation.ts';
@@ -109,8 +109,8 @@ export const filterOperations: Operation[] = [
     body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
     answer: { description: 'Whether the sample matches, and which conditions do.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
-    run: async (ctx, deps, { body: { conditions: given, logic: how, ...body } }) =>
-      await tryOut(ctx, deps, { conditions: given, logic: how ?? filterMembers.logic.default }, body),
+    run: async (ctx, { body: { conditions: given, logic: how, ...body } }) =>
+      await tryOut(ctx, { conditions: given, logic: how ?? filterMembers.logic.default }, body),
   }),
   operation('testFilter', 'post', '/api/filters/{id}/test', {
     tag: 'Filters',
@@ -120,16 +120,15 @@ export const filterOperations: Operation[] = [
     body: { schema: testSchema, examples: { plain: exampleSample } },
     answer: { description: 'Whether the sample matches, and which conditions do.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
-    async run(ctx, deps, { body }) {
-      const filter = await filters.find(ctx, deps);
-      return await tryOut(ctx, deps, filter, body);
+    async run(ctx, { body }) {
+      const filter = await filters.find(ctx);
+      return await tryOut(ctx, filter, body);
     },
   }),
 ];
 
 async function tryOut(
   ctx: Context,
-  deps: ApiDeps,
   { conditions: given, logic: how }: { conditions: FilterCondition[]; logic: FilterLogic },
   sample: z.output<typeof testSchema>,
 ) {
@@ -143,7 +142,7 @@ async function tryOut(
     query: new URLSearchParams(sample.query ?? '').toString(),
     payload: sample.payload,
   };
-  const result = await inThreads(() => deps.threads.tryFilter(organizationId(ctx), trial));
+  const result = await inThreads(() => ctx.deps.threads.tryFilter(organizationId(ctx), trial));
   if (!result.ok) throw invalid('conditions', `are too complex for this sample: ${result.problem}`, 'INVALID_FILTER');
   return {
     matches: result.matches,

@@ -9,7 +9,7 @@ import type { SluggedKind } from '../../../db/records/slugs.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
 import type { Operation, RequestBody } from '../../request/operation.ts';
 import { parseBody } from '../../request/validation.ts';
@@ -62,7 +62,7 @@ interface NamedKind<Own> {
    * What is checked before it is stored, which may take a second, and of which members.
    * @throws ApiError 400 INVALID_FILTER, ...
    */
-  check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, deps: ApiDeps, own: Own) => Promise<void> };
+  check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, own: Own) => Promise<void> };
   examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
   leadsTo: string;
 }
@@ -95,23 +95,23 @@ export class NamedRecords<Own extends object> {
       answer: component(name, table.answerShape(members)),
       entity: this.#entity,
       find: this.#find,
-      show: (ctx, deps, records) => this.#show(ctx, deps, records),
+      show: (ctx, records) => this.#show(ctx, records),
       list: { query: z.object(searchParams('name or slug')), where: (query) => matching(query, 'name', 'slug') },
       create: {
-        run: async (ctx, deps) => this.#store(ctx, deps, await this.#input(ctx, deps)),
+        run: async (ctx) => this.#store(ctx, await this.#input(ctx)),
         body,
         errors,
         leadsTo: [leadsTo],
       },
       update: {
-        run: (ctx, deps) => this.#update(ctx, deps),
+        run: (ctx) => this.#update(ctx),
         body: { schema: this.#updateSchema, examples: examples.update },
         errors,
       },
-      put: { run: (ctx, deps) => this.#put(ctx, deps), body, errors: { 400: errors[400] } },
+      put: { run: (ctx) => this.#put(ctx), body, errors: { 400: errors[400] } },
       remove: {
-        run: (ctx, deps) =>
-          changeRecord(ctx, deps, this.#find, async (stored, em) => {
+        run: (ctx) =>
+          changeRecord(ctx, this.#find, async (stored, em) => {
             await requireUnused(em, `${kind}Id`, stored);
             em.remove(stored);
           }),
@@ -121,37 +121,36 @@ export class NamedRecords<Own extends object> {
   }
 
   /** The record of the path. @throws ApiError 404 */
-  find(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
-    return this.#find(entityManager(ctx, deps), param(ctx, 'id'));
+  find(ctx: Context): Promise<Named & Own> {
+    return this.#find(entityManager(ctx), param(ctx, 'id'));
   }
 
-  async #input(ctx: Context, deps: ApiDeps) {
+  async #input(ctx: Context) {
     const { slug, ...sent } = await parseBody(ctx, this.#createSchema);
     const members = { ...table.defaultsOf(this.#kind.members), ...sent };
-    await this.#kind.check?.run(ctx, deps, members as unknown as Own);
+    await this.#kind.check?.run(ctx, members as unknown as Own);
     return { slug, members };
   }
 
-  async #put(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
-    const input = await this.#input(ctx, deps);
+  async #put(ctx: Context): Promise<Named & Own> {
+    const input = await this.#input(ctx);
     const slug = slugOf(ctx, input.slug);
-    return putBySlug(ctx, deps, slug, {
+    return putBySlug(ctx, slug, {
       kind: this.#kind.kind,
       entity: this.#entity,
-      create: () => this.#store(ctx, deps, { slug, members: input.members }),
-      replace: (id) => this.#change(ctx, deps, (stored) => changedMembers(stored, input.members), id),
+      create: () => this.#store(ctx, { slug, members: input.members }),
+      replace: (id) => this.#change(ctx, (stored) => changedMembers(stored, input.members), id),
     });
   }
 
   #store(
     ctx: Context,
-    deps: ApiDeps,
     { slug: given, members }: { slug: string | undefined; members: { name: string } },
   ): Promise<Named & Own> {
     const { kind, prefix } = this.#kind;
     const id = newId(prefix);
     noteRecords(ctx, [id]);
-    return storeWithSlug(ctx, deps, kind, { name: members.name, slug: given }, async (em, slug) => {
+    return storeWithSlug(ctx, kind, { name: members.name, slug: given }, async (em, slug) => {
       await requireRecordRoom(em, ctx, `${kind}s`);
       const record = { ...members, id, organizationId: organizationId(ctx), slug };
       return em.create(this.#entity, record as unknown as RequiredEntityData<Named & Own>);
@@ -161,16 +160,16 @@ export class NamedRecords<Own extends object> {
   /**
    * The code of a record is checked before it is locked; if another request changes it meanwhile, it is checked again.
    */
-  async #update(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
+  async #update(ctx: Context): Promise<Named & Own> {
     const patch = field.sent(await parseBody(ctx, this.#updateSchema)) as Partial<NamedInput & Own>;
     const { of: checked, run } = this.#kind.check ?? { of: [] };
     const isChecked = checked.some((member) => member in patch);
     for (;;) {
-      const found = isChecked ? await this.find(ctx, deps) : null;
-      if (found) await run?.(ctx, deps, { ...found, ...patch });
+      const found = isChecked ? await this.find(ctx) : null;
+      if (found) await run?.(ctx, { ...found, ...patch });
       let isSame = true;
       const record = await orDuplicateSlug(this.#kind.kind, patch.slug, () =>
-        this.#change(ctx, deps, (stored) => {
+        this.#change(ctx, (stored) => {
           isSame = found === null || checked.every((member) => member in patch || stored[member] === found[member]);
           return isSame ? patch : {};
         }),
@@ -180,17 +179,17 @@ export class NamedRecords<Own extends object> {
   }
 
   /** @param change of the record under its lock @throws ApiError 404, 412 */
-  #change(ctx: Context, deps: ApiDeps, change: (stored: Named & Own) => object, id?: string): Promise<Named & Own> {
+  #change(ctx: Context, change: (stored: Named & Own) => object, id?: string): Promise<Named & Own> {
     // A JSON member is replaced as a whole.
     const assign = (stored: Named & Own, em: EntityManager) =>
       em.assign<Named>(stored, change(stored), { mergeObjectProperties: false });
-    return changeRecord(ctx, deps, this.#find, assign, id);
+    return changeRecord(ctx, this.#find, assign, id);
   }
 
-  async #show(ctx: Context, deps: ApiDeps, records: Named[]): Promise<object[]> {
+  async #show(ctx: Context, records: Named[]): Promise<object[]> {
     const { members, kind } = this.#kind;
     const ids = records.map(({ id }) => id);
-    const counts = await countRoutesOf(entityManager(ctx, deps), organizationId(ctx), `${kind}_id`, ids);
+    const counts = await countRoutesOf(entityManager(ctx), organizationId(ctx), `${kind}_id`, ids);
     return records.map((record) => table.toAnswer(members, record, { routeCount: counts.get(record.id) ?? 0 }));
   }
 }

@@ -4,7 +4,7 @@ import { sampleContent } from '../../../core/forms/forms.ts';
 import type { JsonSchema } from '../../../core/schemas/schema.ts';
 import { Schema } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/threads.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import * as table from '../table.ts';
@@ -80,9 +80,9 @@ export const schemaOperations: Operation[] = [
       schema: schemaResult,
     },
     errors: { 400: ['INVALID_SCHEMA'] },
-    async run(ctx, deps, { body: { schema, payload, headers } }) {
+    async run(ctx, { body: { schema, payload, headers } }) {
       const content = sampleContent(payload, headers);
-      const trial = await inThreads(() => deps.threads.trySchema(organizationId(ctx), schema, content));
+      const trial = await inThreads(() => ctx.deps.threads.trySchema(organizationId(ctx), schema, content));
       if (!trial.ok) throw invalid('schema', trial.problem, 'INVALID_SCHEMA');
       return { valid: trial.errors.length === 0, errors: trial.errors };
     },
@@ -97,20 +97,20 @@ export const schemaOperations: Operation[] = [
       description: 'Whether the payload is valid, and the first ten errors.',
       schema: schemaResult,
     },
-    async run(ctx, deps, { body: { payload, headers } }) {
-      const schema = await schemas.find(ctx, deps);
+    async run(ctx, { body: { payload, headers } }) {
+      const schema = await schemas.find(ctx);
       const { id, name, version } = schema;
       const stored = { id, name, version, schema: schema.schema };
       // Evaluated like an event with this body.
       const content = sampleContent(payload, headers);
-      const [errors = []] = await inThreads(() => deps.threads.validate(organizationId(ctx), [stored], content));
+      const [errors = []] = await inThreads(() => ctx.deps.threads.validate(organizationId(ctx), [stored], content));
       return { valid: errors.length === 0, errors };
     },
   }),
 ];
 
 /** @throws ApiError 400 INVALID_SCHEMA */
-async function requireGoodSchema(ctx: Context, deps: ApiDeps, { schema }: Pick<Schema, 'schema'>): Promise<void> {
-  const problem = await inThreads(() => deps.threads.schemaProblem(organizationId(ctx), schema));
+async function requireGoodSchema(ctx: Context, { schema }: Pick<Schema, 'schema'>): Promise<void> {
+  const problem = await inThreads(() => ctx.deps.threads.schemaProblem(organizationId(ctx), schema));
   if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');
 }

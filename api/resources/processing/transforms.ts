@@ -9,7 +9,7 @@ import { newId } from '../../../core/text/ids.ts';
 import { Transform } from '../../../db/records/entities.ts';
 import type { TransformCode } from '../../../outbound/transforms/language.ts';
 import { inThreads } from '../../request/threads.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { ApiError, invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import * as table from '../table.ts';
@@ -107,9 +107,9 @@ export const transformOperations: Operation[] = [
       description: 'The output for the sample, or the error.',
       schema: transformResult,
     },
-    async run(ctx, deps, { body: { type, code, outputContentType, ...sample } }) {
+    async run(ctx, { body: { type, code, outputContentType, ...sample } }) {
       const transform = { key: null, type, code, outputContentType: outputContentType ?? null };
-      return await tryOut(ctx, deps, transform, sample);
+      return await tryOut(ctx, transform, sample);
     },
   }),
   operation('testTransform', 'post', '/api/transforms/{id}/test', {
@@ -122,15 +122,15 @@ export const transformOperations: Operation[] = [
       description: 'The output for the sample, or the error.',
       schema: transformResult,
     },
-    async run(ctx, deps, { body: sample }) {
-      const { id, version, type, code, outputContentType } = await transforms.find(ctx, deps);
+    async run(ctx, { body: sample }) {
+      const { id, version, type, code, outputContentType } = await transforms.find(ctx);
       const transform = { key: `${id}:${version}`, type, code, outputContentType: outputContentType ?? null };
-      return await tryOut(ctx, deps, transform, sample);
+      return await tryOut(ctx, transform, sample);
     },
   }),
 ];
 
-async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sample: z.output<typeof sampleSchema>) {
+async function tryOut(ctx: Context, transform: TransformCode, sample: z.output<typeof sampleSchema>) {
   const event = {
     id: newId('evt'),
     source: 'test',
@@ -141,7 +141,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     body: sampleContent(sample.payload, sample.headers).body,
     receivedAt: new Date(),
   };
-  const result = await inThreads(() => deps.threads.runTransform(transform, event, organizationId(ctx)));
+  const result = await inThreads(() => ctx.deps.threads.runTransform(transform, event, organizationId(ctx)));
   const durationMs = Math.round(result.durationMs * 100) / 100;
   if (!result.ok) {
     const { message, line, column } = result.problem;
@@ -153,8 +153,8 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
 }
 
 /** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
-async function requireGoodCode(ctx: Context, deps: ApiDeps, { type, code }: Pick<Transform, 'type' | 'code'>) {
-  const problem = await inThreads(() => deps.threads.checkTransform({ type, code }, organizationId(ctx)));
+async function requireGoodCode(ctx: Context, { type, code }: Pick<Transform, 'type' | 'code'>) {
+  const problem = await inThreads(() => ctx.deps.threads.checkTransform({ type, code }, organizationId(ctx)));
   if (!problem) return;
   const { message, line, column } = problem;
   if (line === null || column === null) throw invalid('code', `cannot be used: ${message}`, 'INVALID_TRANSFORM');

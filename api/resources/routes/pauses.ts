@@ -99,10 +99,10 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
       },
     },
     answer: { description: 'The current pause.', schema: pauseAnswer },
-    async run(ctx, deps, { body: { reason = null, until = null } }) {
-      const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
+    async run(ctx, { body: { reason = null, until = null } }) {
+      const { id, organizationId } = await find(entityManager(ctx), param(ctx, 'id'));
       const record = { organizationId, id };
-      const found = await inTransaction(deps.pool, (db) => pauseRecord(db, table, record, { reason, until }));
+      const found = await inTransaction(ctx.deps.pool, (db) => pauseRecord(db, table, record, { reason, until }));
       if (!found) throw notFound(kind, id);
       return { id, ...showPause(found) };
     },
@@ -114,9 +114,9 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
     description: told.resumed,
     body: { schema: resumeSchema, optional: true, examples: { slowly: { releasePerSecond: 10 } } },
     answer: { description: 'The pause fields: `paused` is false, and the others are null.', schema: pauseAnswer },
-    async run(ctx, deps, { body: { releasePerSecond = null } }) {
-      const { id, organizationId } = await find(entityManager(ctx, deps), param(ctx, 'id'));
-      await inTransaction(deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));
+    async run(ctx, { body: { releasePerSecond = null } }) {
+      const { id, organizationId } = await find(entityManager(ctx), param(ctx, 'id'));
+      await inTransaction(ctx.deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));
       return { id, ...showPause(undefined) };
     },
   }),

@@ -49,21 +49,21 @@ export const routeCircuitOperations: Operation[] = [
     summary: "Get a route's statistics",
     query: statsSchema,
     answer: { description: 'The statistics for the period.', schema: statisticsAnswer },
-    async run(ctx, deps, { query: { period = '24h' } }) {
-      const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-      return { ...(await routeStatistics(deps.pool, id, PERIOD_HOURS[period])), period };
+    async run(ctx, { query: { period = '24h' } }) {
+      const { id } = await findRoute(entityManager(ctx), param(ctx, 'id'));
+      return { ...(await routeStatistics(ctx.deps.pool, id, PERIOD_HOURS[period])), period };
     },
   }),
   operation('getCircuitStatus', 'get', `${base}/circuit-status`, {
     ...common,
     summary: "Get a route's circuit breaker state",
     answer: { description: "The circuit breaker's state, counters and settings.", schema: statusAnswer },
-    async run(ctx, deps) {
-      const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+    async run(ctx) {
+      const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx), param(ctx, 'id'));
       const [circuits, pauses, attempts] = await Promise.all([
-        loadCircuits(deps.pool, [id]),
-        pausesOf(deps.pool, organizationId, [id]),
-        lastAttempts(deps.pool, id, destinationIds),
+        loadCircuits(ctx.deps.pool, [id]),
+        pausesOf(ctx.deps.pool, organizationId, [id]),
+        lastAttempts(ctx.deps.pool, id, destinationIds),
       ]);
       const found = circuits.get(id);
       if (!found) throw notFound('route', id);
@@ -90,9 +90,9 @@ export const routeCircuitOperations: Operation[] = [
       schema: z.object({ message: text('Circuit breaker reset successfully'), circuitState: z.literal('closed') }),
     },
     /** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
-    async run(ctx, deps) {
-      const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-      await inTransaction(deps.pool, (db) => closeCircuit(db, id));
+    async run(ctx) {
+      const { id } = await findRoute(entityManager(ctx), param(ctx, 'id'));
+      await inTransaction(ctx.deps.pool, (db) => closeCircuit(db, id));
       return { message: 'Circuit breaker reset successfully', circuitState: 'closed' };
     },
   }),
@@ -108,8 +108,8 @@ export const routeCircuitOperations: Operation[] = [
       description: 'The updated settings.',
       schema: z.object({ ...answerShape(circuitMembers), message: text('Circuit breaker settings updated') }),
     },
-    async run(ctx, deps, { body: patch }) {
-      const route = await changeRecord(ctx, deps, findRoute, (stored, em) => em.assign(stored, field.sent(patch)));
+    async run(ctx, { body: patch }) {
+      const route = await changeRecord(ctx, findRoute, (stored, em) => em.assign(stored, field.sent(patch)));
       tell(ctx, route);
       return { ...toAnswer(circuitMembers, route, {}), message: 'Circuit breaker settings updated' };
     },

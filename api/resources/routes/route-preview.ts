@@ -12,7 +12,7 @@ import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import type { GateSet } from '../../../outbound/threads/index.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { invalid, notFound } from '../../request/errors.ts';
 import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
@@ -91,34 +91,32 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
   answer: { description: 'Whether the route matches, and the requests that it would send.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },
-  async run(ctx, deps, { body: { eventId } }) {
-    const em = entityManager(ctx, deps);
+  async run(ctx, { body: { eventId } }) {
+    const em = entityManager(ctx);
     const route = await findRoute(em, param(ctx, 'id'));
     requireScope(ctx, 'routes:read', 'previewing a route');
-    const event = await requireEventOf(ctx, deps, route, eventId);
+    const event = await requireEventOf(ctx, route, eventId);
     // Whose payload was read: otherwise reads of many events by one route would count as the same.
     noteRecords(ctx, [event.id]);
     return rendering(organizationId(ctx), 'Other previews are running', async () => {
-      const body = await loadPayload(deps.pool, event.id);
+      const body = await loadPayload(ctx.deps.pool, event.id);
       if (body === null) throw payloadExpired(event.id);
-      const verdict = await matchRoute(em, ctx, deps, route, event, body);
+      const verdict = await matchRoute(em, ctx, route, event, body);
       return {
         routeId: route.id,
         eventId: event.id,
         verdict: verdict.kind,
         error: 'error' in verdict ? verdict.error : null,
         schemaErrors: verdict.schemaErrors,
-        ...(verdict.kind === 'taken'
-          ? await requestsOf(em, ctx, deps, route, event, body)
-          : { content: null, requests: [] }),
+        ...(verdict.kind === 'taken' ? await requestsOf(em, ctx, route, event, body) : { content: null, requests: [] }),
       };
     });
   },
 });
 
-async function requireEventOf(ctx: Context, deps: ApiDeps, route: Route, eventId: string): Promise<EventRecord> {
+async function requireEventOf(ctx: Context, route: Route, eventId: string): Promise<EventRecord> {
   requireId('event', ['evt'], eventId);
-  const event = await findEvent(deps.pool, organizationId(ctx), eventId);
+  const event = await findEvent(ctx.deps.pool, organizationId(ctx), eventId);
   if (!event) throw notFound('event', eventId);
   if (event.sourceId !== route.sourceId) throw invalid('eventId', "must be the ID of an event from the route's source");
   return event;
@@ -130,7 +128,6 @@ type Verdict = Passage & { schemaErrors: SchemaError[] };
 async function matchRoute(
   em: EntityManager,
   ctx: Context,
-  deps: ApiDeps,
   route: Route,
   { method, path, query, headers }: EventRecord,
   body: Buffer,
@@ -145,7 +142,7 @@ async function matchRoute(
   };
   const gates = JSON.stringify(set);
   const passage = await inThreads(() =>
-    deps.threads.gates({
+    ctx.deps.threads.gates({
       organizationId: organizationId(ctx),
       // Threads remember gates by it.
       key: `preview:${createHash('sha256').update(gates).digest('hex')}`,
@@ -157,7 +154,7 @@ async function matchRoute(
   ).then(({ passages }) => passages[0] ?? ({ kind: 'taken' } as const));
   if (passage.kind !== 'schema_failed' || schema === null) return { ...passage, schemaErrors: [] };
   const content = { body, contentType: headers['content-type'] };
-  const [schemaErrors = []] = await inThreads(() => deps.threads.validate(organizationId(ctx), [schema], content));
+  const [schemaErrors = []] = await inThreads(() => ctx.deps.threads.validate(organizationId(ctx), [schema], content));
   return { ...passage, schemaErrors };
 }
 
@@ -173,14 +170,7 @@ async function filterOf(em: EntityManager, route: Route): Promise<StoredFilter |
   return route.filterConditions ? { conditions: route.filterConditions, logic: route.filterLogic } : null;
 }
 
-async function requestsOf(
-  em: EntityManager,
-  ctx: Context,
-  deps: ApiDeps,
-  route: Route,
-  event: EventRecord,
-  body: Buffer,
-) {
+async function requestsOf(em: EntityManager, ctx: Context, route: Route, event: EventRecord, body: Buffer) {
   const { slug: sourceSlug } = await em.findOneOrFail(Source, { id: route.sourceId }, { fields: ['slug'] });
   const facts = {
     eventId: event.id,
@@ -190,12 +180,12 @@ async function requestsOf(
     receivedAt: event.receivedAt,
   };
   const { transformId } = route;
-  const transform = transformId ? await loadTransform(deps.pool, organizationId(ctx), transformId, null) : null;
+  const transform = transformId ? await loadTransform(ctx.deps.pool, organizationId(ctx), transformId, null) : null;
   // Null: it was deleted since the route was read.
   const content =
     transformId && transform === null
       ? problem('TRANSFORM_DELETED', "The route's transform was deleted")
-      : await contentOf(ctx, deps, transform, facts, { sourceSlug, headers: event.headers, body });
+      : await contentOf(ctx, transform, facts, { sourceSlug, headers: event.headers, body });
   const destinations = await em.find(
     Destination,
     { id: { $in: route.destinationIds } },
@@ -207,7 +197,7 @@ async function requestsOf(
     // Deleted in between.
     if (!destination) continue;
     const { name: destinationName, enabled } = destination;
-    const made = await requestTo(ctx, deps, id, { event, content, sourceSlug });
+    const made = await requestTo(ctx, id, { event, content, sourceSlug });
     requests.push({ destinationId: id, destinationName, enabled, request: null, problem: null, ...made });
   }
   return { content: 'problem' in content ? null : shownContent(content.body), requests };
@@ -215,20 +205,19 @@ async function requestsOf(
 
 async function requestTo(
   ctx: Context,
-  deps: ApiDeps,
   destinationId: string,
   of: { event: EventRecord; content: Awaited<ReturnType<typeof contentOf>>; sourceSlug: string },
 ) {
   const { event, content, sourceSlug } = of;
   if (isId('dst_wh', destinationId)) return problem('WAREHOUSE');
   if ('problem' in content) return content;
-  const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
+  const row = await loadDestination(ctx.deps.pool, organizationId(ctx), destinationId);
   if (row === null) return problem('DESTINATION_DELETED');
-  const destination = openSecrets(row, deps.secretBox);
+  const destination = openSecrets(row, ctx.deps.secretBox);
   const { id: eventId, path: eventPath, query: eventQuery, traceparent } = event;
   const received = { eventId, eventPath, eventQuery, traceparent };
   const context = { ...received, deliveryId: newId('dlv'), originalDestinationId: null, failoverReason: null };
-  return shownRequest(ctx, deps, { destination, content, context, sourceSlug }, { attempt: 1, at: new Date() });
+  return shownRequest(ctx, { destination, content, context, sourceSlug }, { attempt: 1, at: new Date() });
 }
 
 function shownContent(body: Buffer) {

@@ -19,15 +19,15 @@ import { oneFilter, routeDefaults, type RouteInput, type updateRouteSchema } fro
 const DAY_SECONDS = 86_400;
 
 /** @throws ApiError 400, 409 DUPLICATE_ROUTE, 429 */
-export async function makeRoute(ctx: Context, deps: ApiDeps, body: RouteInput): Promise<Route> {
-  await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
-  return entityManager(ctx, deps).transactional(async (em) => {
+export async function makeRoute(ctx: Context, body: RouteInput): Promise<Route> {
+  await requireRecipients(ctx.deps, organizationId(ctx), body.notifyEmails);
+  return entityManager(ctx).transactional(async (em) => {
     await lockSource(em, body.sourceId);
-    return add(ctx, deps, em, body);
+    return add(ctx, em, body);
   });
 }
 
-async function add(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
+async function add(ctx: Context, em: EntityManager, body: RouteInput): Promise<Route> {
   const id = newId('rte');
   noteRecords(ctx, [id]);
   requireRouteRoom(ctx, 1 + (await em.count(Route, { sourceId: body.sourceId })));
@@ -40,7 +40,7 @@ async function add(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteIn
     id,
     organizationId: organizationId(ctx),
   });
-  await checkRoute(em, deps, created);
+  await checkRoute(em, ctx.deps, created);
   return created;
 }
 
@@ -52,12 +52,12 @@ async function checkRoute(em: EntityManager, deps: ApiDeps, route: Route): Promi
 }
 
 /** Makes the route of the name in the path, or replaces it. @throws ApiError 400, 409, 412, 429 */
-export async function putRoute(ctx: Context, deps: ApiDeps, body: RouteInput): Promise<Route> {
+export async function putRoute(ctx: Context, body: RouteInput): Promise<Route> {
   const name = param(ctx, 'name');
   if (body.name !== name) throw invalid('name', `must be ${name}, as in the path`);
-  await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
+  await requireRecipients(ctx.deps, organizationId(ctx), body.notifyEmails);
   let isNew = false;
-  const route = await entityManager(ctx, deps).transactional(async (em) => {
+  const route = await entityManager(ctx).transactional(async (em) => {
     // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits
     // for no name.
     await lockRouteName(em, organizationId(ctx), name);
@@ -70,45 +70,44 @@ export async function putRoute(ctx: Context, deps: ApiDeps, body: RouteInput): P
     if (found === undefined) {
       requireNoVersion(ctx, 'route', name);
       isNew = true;
-      return add(ctx, deps, em, body);
+      return add(ctx, em, body);
     }
     noteRecords(ctx, [found.id]);
-    return replace(ctx, deps, em, found.id, body);
+    return replace(ctx, em, found.id, body);
   });
   ctx.status = isNew ? 201 : 200;
   return route;
 }
 
-async function replace(ctx: Context, deps: ApiDeps, em: EntityManager, id: string, body: RouteInput): Promise<Route> {
+async function replace(ctx: Context, em: EntityManager, id: string, body: RouteInput): Promise<Route> {
   const { sourceId, ...members } = body;
   const stored = await findRoute(em, id, 'lock');
   requireWanted(ctx, 'route', stored);
   if (stored.sourceId !== sourceId) throw unchangeableSource();
   em.assign(stored, changedMembers(stored, { ...routeDefaults, ...oneFilter(field.sent(members)) }));
-  await checkRoute(em, deps, stored);
+  await checkRoute(em, ctx.deps, stored);
   return stored;
 }
 
 /** @param sourceId may only repeat the stored one @throws ApiError 400, 404, 409 DUPLICATE_ROUTE, 412 */
 export async function changeRoute(
   ctx: Context,
-  deps: ApiDeps,
   { sourceId, ...patch }: z.output<typeof updateRouteSchema>,
 ): Promise<Route> {
   const id = param(ctx, 'id');
-  await requireRecipients(deps, organizationId(ctx), patch.notifyEmails);
-  return entityManager(ctx, deps).transactional(async (em) => {
+  await requireRecipients(ctx.deps, organizationId(ctx), patch.notifyEmails);
+  return entityManager(ctx).transactional(async (em) => {
     const { sourceId: storedSourceId } = await findRoute(em, id);
     if (sourceId !== undefined && sourceId !== storedSourceId) throw unchangeableSource();
     await lockSource(em, storedSourceId);
     const stored = await findRoute(em, id, 'lock');
     requireWanted(ctx, 'route', stored);
     em.assign(stored, oneFilter(field.sent(patch)));
-    requireHold(deps, patch);
+    requireHold(ctx.deps, patch);
     await requireReferences(em, patch);
     const { destinationIds, failoverDestinationIds, allowOwnAddress } = patch;
     if (destinationIds || failoverDestinationIds || allowOwnAddress === false) {
-      await checkDestinations(em, deps, stored);
+      await checkDestinations(em, ctx.deps, stored);
     }
     if (patch.destinationIds) await checkDuplicate(em, stored);
     return stored;

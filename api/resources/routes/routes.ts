@@ -8,7 +8,7 @@ import { Destination, Route, Source } from '../../../db/records/entities.ts';
 import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/records/routes.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { type ApiDeps, type Context, entityManager, organizationId } from '../../request/context.ts';
+import { type Context, entityManager, organizationId } from '../../request/context.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { booleanParam, choiceParam, pageParams, textParam } from '../../request/query.ts';
 import { parseBody } from '../../request/validation.ts';
@@ -47,7 +47,7 @@ export const routeOperations: Operation[] = crudOperations({
     }),
   },
   create: {
-    run: async (ctx, deps) => makeRoute(ctx, deps, await parseBody(ctx, createRouteSchema)),
+    run: async (ctx) => makeRoute(ctx, await parseBody(ctx, createRouteSchema)),
     body: {
       schema: createRouteSchema,
       examples: {
@@ -75,7 +75,7 @@ export const routeOperations: Operation[] = crudOperations({
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
   update: {
-    run: async (ctx, deps) => changeRoute(ctx, deps, await parseBody(ctx, updateRouteSchema)),
+    run: async (ctx) => changeRoute(ctx, await parseBody(ctx, updateRouteSchema)),
     description: 'The source cannot be changed.',
     body: {
       schema: updateRouteSchema,
@@ -86,7 +86,7 @@ export const routeOperations: Operation[] = crudOperations({
   },
   put: {
     by: 'name',
-    run: async (ctx, deps) => putRoute(ctx, deps, await parseBody(ctx, createRouteSchema)),
+    run: async (ctx) => putRoute(ctx, await parseBody(ctx, createRouteSchema)),
     description: 'The source cannot be changed. If several routes have this name, the response is 409.',
     body: {
       schema: createRouteSchema,
@@ -95,7 +95,7 @@ export const routeOperations: Operation[] = crudOperations({
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE', 'INVALID_STATE'] },
   },
   remove: {
-    run: (ctx, deps) => changeRecord(ctx, deps, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
+    run: (ctx) => changeRecord(ctx, findRoute, ({ id }, em) => em.nativeDelete(Route, { id })),
     description: "The route's source, destinations, filter, schema and transform are kept. Open deliveries continue.",
   },
 });
@@ -118,10 +118,8 @@ export const manyRoutesOperations: Operation[] = [
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
       }),
     },
-    async run(ctx, deps, { body: { routeIds, isActive } }) {
-      const routes = await changeMany(ctx, deps, routeIds, (db, ids) =>
-        enableRoutes(db, organizationId(ctx), ids, isActive),
-      );
+    async run(ctx, { body: { routeIds, isActive } }) {
+      const routes = await changeMany(ctx, routeIds, (db, ids) => enableRoutes(db, organizationId(ctx), ids, isActive));
       return { updated: routes.length, routes: routes.map(({ id, name }) => ({ id, name, isActive })) };
     },
   }),
@@ -138,8 +136,8 @@ export const manyRoutesOperations: Operation[] = [
       description: 'The deleted routes.',
       schema: z.object({ deleted: withExample(count, 1), routes: z.array(named('rte', 'Orders to the CRM')) }),
     },
-    async run(ctx, deps, { body: { routeIds } }) {
-      const routes = await changeMany(ctx, deps, routeIds, (db, ids) => deleteRoutes(db, organizationId(ctx), ids));
+    async run(ctx, { body: { routeIds } }) {
+      const routes = await changeMany(ctx, routeIds, (db, ids) => deleteRoutes(db, organizationId(ctx), ids));
       return { deleted: routes.length, routes };
     },
   }),
@@ -147,11 +145,10 @@ export const manyRoutesOperations: Operation[] = [
 
 function changeMany(
   ctx: Context,
-  { pool }: ApiDeps,
   ids: string[],
   change: (db: Queryable, ids: string[]) => Promise<NamedRoute[]>,
 ): Promise<NamedRoute[]> {
-  return inTransaction(pool, async (db) => {
+  return inTransaction(ctx.deps.pool, async (db) => {
     const changed = await change(db, ids);
     noteRecords(
       ctx,
@@ -162,8 +159,8 @@ function changeMany(
 }
 
 /** Routes with their references, for a whole page at once. */
-async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
-  const em = entityManager(ctx, deps);
+async function showAll(ctx: Context, routes: Route[]) {
+  const em = entityManager(ctx);
   const organization = organizationId(ctx);
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
@@ -172,10 +169,10 @@ async function showAll(ctx: Context, deps: ApiDeps, routes: Route[]) {
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
     em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name', 'retryPolicy'] }),
     referenceNames(em, routes),
-    ingestTotals(deps.pool, organization, 'route', ids),
-    circuitStates(deps.pool, ids),
-    pausesOf(deps.pool, organization, ids),
-    withheldEmails(deps, organization, routes),
+    ingestTotals(ctx.deps.pool, organization, 'route', ids),
+    circuitStates(ctx.deps.pool, ids),
+    pausesOf(ctx.deps.pool, organization, ids),
+    withheldEmails(ctx.deps, organization, routes),
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
   for (const [id, name] of references) names.set(id, name);

@@ -100,7 +100,7 @@ export const signSampleOperation = operation('signSample', 'post', '/api/provide
     },
   },
   answer: { description: 'The request to send.', schema: signedSample },
-  run(_ctx, _deps, { body: { provider: name, ...wanted } }) {
+  run(_ctx, { body: { provider: name, ...wanted } }) {
     const found = providerNamed(name);
     if (found === undefined) throw invalid('provider', 'must be a provider from GET /api/providers');
     const problem = secretProblem(found.verification, wanted.secret);
@@ -134,16 +134,16 @@ export const signSourceSampleOperation = operation(
     body: { schema: z.object(sampleMembers), examples: { push: { event: 'push' } }, optional: true },
     answer: { description: 'The request to send.', schema: signedSample },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, deps, { body }) {
-      const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
+    async run(ctx, { body }) {
+      const source = await findSource(entityManager(ctx), param(ctx, 'id'));
       const sender = senderOf(source);
-      const secret = openSecret(deps, source);
+      const secret = openSecret(ctx.deps, source);
       const unsigned = () =>
         conflict("The source's webhooks are not signed with a stored secret; send a webhook from the sender instead");
       if (sender === null || secret === null || !isSigned(sender.verification)) throw unsigned();
       const known = providerNamed(providerOf(source) ?? source.verification.type);
       const { verification } = sender;
-      const wanted = { ...body, secret, url: webhookUrl(ctx, deps, source) };
+      const wanted = { ...body, secret, url: webhookUrl(ctx, source) };
       return signedAs({ verification, samples: known?.samples ?? [ORDER] }, wanted, unsigned);
     },
   },
@@ -178,7 +178,7 @@ export const providerOperation = operation('listProviders', 'get', '/api/provide
   summary: 'List providers',
   query: listSchema,
   answer: { description: 'One page, ordered by name.', schema: listOf(provider) },
-  run(_ctx, _deps, { query }) {
+  run(_ctx, { query }) {
     const first = (query.page - 1) * query.pageSize;
     return listAnswer(providers.slice(first, first + query.pageSize).map(show), providers.length, query);
   },

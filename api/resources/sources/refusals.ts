@@ -79,15 +79,15 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
     description: 'One page, newest first, and the counts.',
     schema: listOf(refusal).extend({ counts }),
   },
-  async run(ctx, deps, { query }) {
+  async run(ctx, { query }) {
     const { includePayload: withPayload = false, period = '24h' } = query;
     if (withPayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
-    const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
+    const source = await findSource(entityManager(ctx), param(ctx, 'id'));
     const key = { organizationId: organizationId(ctx), sourceId: source.id };
     const { step, stepMs, steps } = PERIODS[period];
     const since = new Date((Math.floor(Date.now() / stepMs) - steps + 1) * stepMs);
     const wanted = { cause: query.cause, withPayload, step, since };
-    const { refusals, total, counts: counted } = await readRefusals(deps.pool, key, wanted, limitOf(query));
+    const { refusals, total, counts: counted } = await readRefusals(ctx.deps.pool, key, wanted, limitOf(query));
     return {
       ...listAnswer(
         refusals.map((each) => ({ ...show(each), ...(withPayload && showStart(each)) })),

@@ -49,9 +49,9 @@ export const secretRotationOperations: Operation[] = [
       examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
     },
     answer: { description: 'The updated destination.', schema: httpDestination },
-    async run(ctx, deps, { body }) {
-      const destination = await changeRecord(ctx, deps, findHttpDestination, (stored, em) => {
-        const current = openSigningSecret(deps, stored);
+    async run(ctx, { body }) {
+      const destination = await changeRecord(ctx, findHttpDestination, (stored, em) => {
+        const current = openSigningSecret(ctx.deps, stored);
         if (current === null)
           throw invalid(
             'secret',
@@ -60,13 +60,13 @@ export const secretRotationOperations: Operation[] = [
         const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {
-            signingSecret: deps.secretBox.encrypt(body.secret, stored.id),
-            previousSigningSecret: deps.secretBox.encrypt(current, stored.id),
+            signingSecret: ctx.deps.secretBox.encrypt(body.secret, stored.id),
+            previousSigningSecret: ctx.deps.secretBox.encrypt(current, stored.id),
           }),
           previousSigningSecretUntil: until,
         });
       });
-      return showDestination(ctx, deps, destination);
+      return showDestination(ctx, destination);
     },
   }),
   operation('rotateVerificationSecret', 'post', '/api/organizations/{orgId}/sources/{id}/rotate-secret', {
@@ -82,10 +82,10 @@ export const secretRotationOperations: Operation[] = [
       },
     },
     answer: { description: 'The updated source.', schema: sourceAnswer },
-    async run(ctx, deps, { body }) {
+    async run(ctx, { body }) {
       if (isRedacted(body.secret)) throw invalid('secret', 'must be the full new secret');
-      const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
-        const current = openSecret(deps, stored);
+      const source = await changeRecord(ctx, findSource, (stored, em) => {
+        const current = openSecret(ctx.deps, stored);
         if (current === null)
           throw invalid(
             'secret',
@@ -94,13 +94,13 @@ export const secretRotationOperations: Operation[] = [
         const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
         em.assign(stored, {
           ...(!isRepeat && {
-            verificationSecret: withNewSecret(deps, stored, body.secret),
-            previousVerificationSecret: withSecret(deps, stored, current),
+            verificationSecret: withNewSecret(ctx.deps, stored, body.secret),
+            previousVerificationSecret: withSecret(ctx.deps, stored, current),
           }),
           previousSecretUntil: until,
         });
       });
-      return showSource(ctx, deps, source);
+      return showSource(ctx, source);
     },
   }),
 ];

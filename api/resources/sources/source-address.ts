@@ -79,24 +79,24 @@ export function sealedToken(deps: ApiDeps, id: string) {
  * The address to which the provider sends. Anyone who knows its token may send too, so a key that only reads gets it
  * masked, and who reads it is recorded.
  */
-export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string {
+export function webhookUrl(ctx: Context, source: Source): string {
   const { organization } = callerOf(ctx);
-  const url = `${deps.baseUrl()}/ingest/${organization.slug}/${source.slug}`;
+  const url = `${ctx.deps.baseUrl()}/ingest/${organization.slug}/${source.slug}`;
   const { ingestTokenValue: sealed } = source;
   if (!sealed) return url;
-  return `${url}/${shownSecret(ctx, deps, source.id, sealed)}`;
+  return `${url}/${shownSecret(ctx, source.id, sealed)}`;
 }
 
 /** The last handshake. What came with it may be the secret by which the provider signs. */
-export function shownLastHandshake(ctx: Context, deps: ApiDeps, source: Source) {
+export function shownLastHandshake(ctx: Context, source: Source) {
   const { id, lastHandshakeKind: kind, lastHandshakeAt: at, lastHandshakeShown: shown } = source;
   if (kind == null || at == null) return null;
-  return { kind, at, shown: shown ? shownSecret(ctx, deps, id, shown) : null };
+  return { kind, at, shown: shown ? shownSecret(ctx, id, shown) : null };
 }
 
-function shownSecret(ctx: Context, { secretBox }: ApiDeps, id: string, sealed: string): string {
+function shownSecret(ctx: Context, id: string, sealed: string): string {
   const { scopes } = callerOf(ctx).key;
-  const secret = secretBox.decrypt(sealed, id);
+  const secret = ctx.deps.secretBox.decrypt(sealed, id);
   if (!allows(scopes, 'sources:write') && !allows(scopes, 'secrets:read')) return redactSecret(secret);
   noteSecretRead(ctx, id);
   return secret;

@@ -9,7 +9,7 @@ import type { EntityManager } from '../../../db/records/orm.ts';
 import { providerNamed, senderOf } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { changedMembers, changeRecord, findSource, orDuplicateSlug, transactional } from '../records.ts';
@@ -79,20 +79,19 @@ type Input = z.output<typeof createSourceSchema>;
 /** @throws ApiError 400, 409 DUPLICATE_SLUG, 429 */
 export async function makeSource(
   ctx: Context,
-  deps: ApiDeps,
   { verificationConfig: config, provider = null, handshake = null, ...body }: Input,
 ): Promise<Source> {
   const id = newId('src');
   noteRecords(ctx, [id]);
   const record = {
     ...{ ...sourceDefaults, ...body, id, organizationId: organizationId(ctx) },
-    ...newVerification(deps, id, provider, config),
-    ...tokenColumns(deps, id, body.ingestToken, null),
-    ...handshakeColumns(deps, id, handshake, null),
+    ...newVerification(ctx.deps, id, provider, config),
+    ...tokenColumns(ctx.deps, id, body.ingestToken, null),
+    ...handshakeColumns(ctx.deps, id, handshake, null),
   };
   requireConsistent(record);
   return orDuplicateSlug('source', body.slug, () =>
-    transactional(ctx, deps, async (em) => {
+    transactional(ctx, async (em) => {
       await requireRecordRoom(em, ctx, 'sources');
       return em.create(Source, record);
     }),
@@ -105,19 +104,18 @@ export async function makeSource(
  */
 export function replaceSource(
   ctx: Context,
-  deps: ApiDeps,
   id: string,
   { verificationConfig: config, provider, handshake, ...body }: Input,
 ): Promise<Source> {
-  return changeSource(ctx, deps, id, (stored) => {
+  return changeSource(ctx, id, (stored) => {
     const { provider: kept, ingestToken, concealed } = stored;
     const members = { ...sourceDefaults, provider: kept, ingestToken, concealed, ...field.sent(body) };
-    const verified = replacedVerification(deps, stored, provider, config);
+    const verified = replacedVerification(ctx.deps, stored, provider, config);
     return changedMembers(stored, {
       ...members,
-      ...tokenColumns(deps, id, members.ingestToken, stored),
+      ...tokenColumns(ctx.deps, id, members.ingestToken, stored),
       ...verified,
-      ...handshakeColumns(deps, id, handshake, stored),
+      ...handshakeColumns(ctx.deps, id, handshake, stored),
     });
   });
 }
@@ -128,7 +126,6 @@ export function replaceSource(
  */
 export function changeSource(
   ctx: Context,
-  deps: ApiDeps,
   id: string,
   columns: (stored: Source) => EntityData<Source>,
 ): Promise<Source> {
@@ -136,5 +133,5 @@ export function changeSource(
     em.assign(stored, columns(stored));
     requireConsistent(stored);
   };
-  return changeRecord(ctx, deps, findSource, change, id);
+  return changeRecord(ctx, findSource, change, id);
 }

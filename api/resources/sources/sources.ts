@@ -4,7 +4,7 @@ import { deleteSource } from '../../../db/delivery/deletions.ts';
 import { Source } from '../../../db/records/entities.ts';
 import { ingestTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
+import { type Context, organizationId, param } from '../../request/context.ts';
 import { conflict, invalid, notFound } from '../../request/errors.ts';
 import { crudOperations, showOne } from '../crud.ts';
 import * as field from '../fields.ts';
@@ -63,7 +63,7 @@ export const sourceOperations: Operation[] = [
       where: (query) => matching(query, 'name', 'slug'),
     },
     create: {
-      run: async (ctx, deps) => makeSource(ctx, deps, await parseBody(ctx, createSourceSchema)),
+      run: async (ctx) => makeSource(ctx, await parseBody(ctx, createSourceSchema)),
       body: {
         schema: createSourceBody,
         examples: {
@@ -99,14 +99,14 @@ export const sourceOperations: Operation[] = [
       errors: { 400: ['INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
     },
     update: {
-      async run(ctx, deps) {
+      async run(ctx) {
         const body = await parseBody(ctx, updateSourceSchema);
         const { verificationConfig: config, provider, handshake, slug, ...members } = body;
-        return changeSource(ctx, deps, param(ctx, 'id'), (stored) => {
+        return changeSource(ctx, param(ctx, 'id'), (stored) => {
           if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
-          const verified = changedVerification(deps, stored, provider, config);
-          const tokens = tokenColumns(deps, stored.id, members.ingestToken, stored);
-          const answered = handshakeColumns(deps, stored.id, handshake, stored);
+          const verified = changedVerification(ctx.deps, stored, provider, config);
+          const tokens = tokenColumns(ctx.deps, stored.id, members.ingestToken, stored);
+          const answered = handshakeColumns(ctx.deps, stored.id, handshake, stored);
           return { ...verified, ...field.sent(members), ...tokens, ...answered };
         });
       },
@@ -117,13 +117,13 @@ export const sourceOperations: Operation[] = [
       },
     },
     put: {
-      async run(ctx, deps) {
+      async run(ctx) {
         const body = await parseBody(ctx, putSourceSchema);
         const slug = slugOf(ctx, body.slug);
-        return putBySlug(ctx, deps, slug, {
+        return putBySlug(ctx, slug, {
           ...{ kind: 'source', entity: Source },
-          create: () => makeSource(ctx, deps, { ...body, slug }),
-          replace: (id) => replaceSource(ctx, deps, id, { ...body, slug }),
+          create: () => makeSource(ctx, { ...body, slug }),
+          replace: (id) => replaceSource(ctx, id, { ...body, slug }),
         });
       },
       description:
@@ -158,25 +158,25 @@ export const sourceOperations: Operation[] = [
     },
     answer: { description: 'The source with its new `webhookUrl`.', schema: sourceAnswer },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, deps, { body: { overlapSeconds = DAY_SECONDS } }) {
-      const source = await changeRecord(ctx, deps, findSource, (stored, em) => {
+    async run(ctx, { body: { overlapSeconds = DAY_SECONDS } }) {
+      const source = await changeRecord(ctx, findSource, (stored, em) => {
         if (stored.ingestToken === 'none') throw conflict('The source has no token; set ingestToken first');
         em.assign(stored, {
-          ...sealedToken(deps, stored.id),
+          ...sealedToken(ctx.deps, stored.id),
           previousTokenValue: stored.ingestTokenValue ?? null,
           previousTokenUntil: new Date(Date.now() + overlapSeconds * 1000),
         });
       });
-      return showSource(ctx, deps, source);
+      return showSource(ctx, source);
     },
   }),
 ];
 
-async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
+async function remove(ctx: Context): Promise<void> {
   const id = param(ctx, 'id');
   requireId('source', ['src'], id);
   const deleted = await despiteConflicts(() =>
-    deleteSource(deps.pool, organizationId(ctx), id, (version, routeIds) => {
+    deleteSource(ctx.deps.pool, organizationId(ctx), id, (version, routeIds) => {
       requireWanted(ctx, 'source', { id, version });
       noteRecords(ctx, routeIds);
     }),
@@ -184,24 +184,24 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   if (!deleted) throw notFound('source', id);
 }
 
-export const showSource = (ctx: Context, deps: ApiDeps, source: Source) => showOne(ctx, deps, showAll, source);
+export const showSource = (ctx: Context, source: Source) => showOne(ctx, showAll, source);
 
-async function showAll(ctx: Context, deps: ApiDeps, sources: Source[]) {
+async function showAll(ctx: Context, sources: Source[]) {
   const ids = sources.map(({ id }) => id);
-  const allTotals = await ingestTotals(deps.pool, organizationId(ctx), 'source', ids);
+  const allTotals = await ingestTotals(ctx.deps.pool, organizationId(ctx), 'source', ids);
   return sources.map((source) => {
     const totals = allTotals.get(source.id);
     return toAnswer(sourceMembers, source, {
-      webhookUrl: webhookUrl(ctx, deps, source),
+      webhookUrl: webhookUrl(ctx, source),
       previousTokenUntil: stillValid(source.previousTokenUntil),
       verificationConfig: source.verification,
       provider: providerOf(source),
       previousSecretUntil: stillValid(source.previousSecretUntil),
-      handshake: shownHandshake(deps, source),
-      lastHandshake: shownLastHandshake(ctx, deps, source),
+      handshake: shownHandshake(ctx.deps, source),
+      lastHandshake: shownLastHandshake(ctx, source),
       eventsCount: totals.events,
       lastEventAt: totals.lastEventAt,
-      warnings: secretWarnings(deps, source),
+      warnings: secretWarnings(ctx.deps, source),
     });
   });
 }
