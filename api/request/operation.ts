@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { isSingleScope, type Resource, type SingleScope } from '../../core/config/plans-and-scopes.ts';
+import type { IdPrefix } from '../../core/text/ids.ts';
 import type { ApiRouter, AppContext, Context, Next } from './context.ts';
 import { ApiError, missing } from './errors.ts';
 import { check, parseQuery, readJson } from './validation.ts';
@@ -23,30 +24,42 @@ export interface Operation extends Described {
   run: (ctx: Context) => unknown;
 }
 
-type Definition<Query extends z.ZodObject, Body extends z.ZodType> = Omit<
+/** What the `{id}` of a path may name. */
+export interface RecordKind<Found> {
+  /** Of the ids; a record with another one is not found. */
+  prefixes: readonly IdPrefix[];
+  /** @throws ApiError 404 */
+  ofPath: (ctx: Context) => Promise<Found>;
+}
+
+type Definition<Query extends z.ZodObject, Body extends z.ZodType, Found> = Omit<
   Described,
   'operationId' | 'method' | 'path' | 'query' | 'body'
 > & {
   query?: Query;
   body?: RequestBody<Body>;
-  run: (ctx: Context, input: { query: z.output<Query>; body: z.output<Body> }) => unknown;
+  /** The kind of record that the operation is about: it is found before `run`, and after the rest of the request. */
+  of?: RecordKind<Found>;
+  run: (ctx: Context, input: { query: z.output<Query>; body: z.output<Body>; record: Found }) => unknown;
 };
 
-export function operation<Query extends z.ZodObject, Body extends z.ZodType>(
+export function operation<Query extends z.ZodObject, Body extends z.ZodType, Found>(
   operationId: string,
   method: Method,
   path: string,
-  { run, ...described }: Definition<Query, Body>,
+  { run, of, ...described }: Definition<Query, Body, Found>,
 ): Operation {
   const { query, body } = described;
   return {
     ...described,
+    ...(of && { idOf: of.prefixes }),
     ...{ operationId, method, path },
     async run(ctx) {
       if (body?.selects) parseQuery(ctx, z.strictObject({}));
       return run(ctx, {
         query: (query && parseQuery(ctx, query)) as z.output<Query>,
         body: (body && check(body.schema, (await readJson(ctx)) ?? (body.optional && {}))) as z.output<Body>,
+        record: (await of?.ofPath(ctx)) as Found,
       });
     },
   };

@@ -2,7 +2,7 @@
 // replace, delete.
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { type Context, entityManager, param } from '../request/context.ts';
+import { type Context, entityManager } from '../request/context.ts';
 import type { ErrorCodes, Operation, RequestBody, Tag } from '../request/operation.ts';
 import { listAnswer, newestFirst } from '../request/query.ts';
 import { parseQuery } from '../request/validation.ts';
@@ -98,7 +98,7 @@ export function crudOperations<Stored extends { version: number }, Query extends
       path: `${base}/{id}`,
       operationId: `get${name}`,
       versioned: true,
-      run: async (ctx) => answerOf(ctx, await find(entityManager(ctx), param(ctx, 'id'))),
+      run: async (ctx) => answerOf(ctx, await find.ofPath(ctx)),
       summary: `Get ${one}`,
       answer: { description: `The ${noun}.`, schema: answer },
     },

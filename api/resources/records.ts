@@ -4,12 +4,14 @@ import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { isSlug, nextFreeSlug, SLUG_PROBLEM, slugify } from '../../core/text/slugs.ts';
 import { isWriteConflict } from '../../db/connections/database-errors.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { Destination, Route, Source } from '../../db/records/entities.ts';
 import { type SluggedKind, takenSlugs } from '../../db/records/slugs.ts';
 import type { EntityManager } from '../../db/records/orm.ts';
 import { noteRecords } from '../auth/audit-trail.ts';
 import { type Context, entityManager, organizationId, param } from '../request/context.ts';
 import { ApiError, invalid, notFound, unavailable } from '../request/errors.ts';
+import type { RecordKind } from '../request/operation.ts';
 import { containsPattern, pageParams, textParam } from '../request/query.ts';
 
 /** A string that is not an id of this kind cannot be in the database; it is answered like an unknown id. */
@@ -18,11 +20,9 @@ export function requireId(kind: string, prefixes: readonly IdPrefix[], id: strin
 }
 
 /** Finds a record by its id, under its lock if wanted. @throws ApiError 404 */
-export interface Find<Entity> {
+export interface Find<Entity> extends RecordKind<Entity> {
   (em: EntityManager, id: string, lock?: 'lock'): Promise<Entity>;
   kind: string;
-  /** Of the ids; a record with another one is not found. */
-  prefixes: readonly IdPrefix[];
 }
 
 export function finder<Entity extends object>(
@@ -38,7 +38,7 @@ export function finder<Entity extends object>(
     if (!found) throw notFound(kind, id);
     return found as Entity;
   };
-  return Object.assign(find, { kind, prefixes });
+  return Object.assign(find, { kind, prefixes, ofPath: (ctx: Context) => find(entityManager(ctx), param(ctx, 'id')) });
 }
 
 export const findSource = finder(Source, 'source', 'src');
@@ -47,18 +47,22 @@ export const findDestination = finder(Destination, 'destination', 'dst', 'dst_wh
 export const findHttpDestination = finder(Destination, 'destination', 'dst');
 export const findWarehouse = finder(Destination, 'destination', 'dst_wh');
 
-/** The record of the path, read by a statement of its own. @throws ApiError 404 */
-export async function requireFound<Found>(
-  ctx: Context,
+/** Records that a statement of their own reads. */
+export function reader<Found>(
   kind: string,
   prefix: IdPrefix,
-  find: (organizationId: string, id: string) => Promise<Found | null>,
-): Promise<Found> {
-  const id = param(ctx, 'id');
-  requireId(kind, [prefix], id);
-  const found = await find(organizationId(ctx), id);
-  if (found === null) throw notFound(kind, id);
-  return found;
+  find: (pool: Pool, organizationId: string, id: string) => Promise<Found | null>,
+): RecordKind<Found> {
+  return {
+    prefixes: [prefix],
+    async ofPath(ctx) {
+      const id = param(ctx, 'id');
+      requireId(kind, [prefix], id);
+      const found = await find(ctx.deps.pool, organizationId(ctx), id);
+      if (found === null) throw notFound(kind, id);
+      return found;
+    },
+  };
 }
 
 export const searchParams = (columns: string) => ({

@@ -13,7 +13,7 @@ import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts'
 import { AlertChannel } from '../../../db/records/entities.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
 import { keepRedactedMembers, NEEDS_FULL_SECRET, redactMembers } from '../../../core/text/redaction.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid } from '../../request/errors.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
@@ -122,7 +122,7 @@ export const alertChannelOperations: Operation[] = [
       async run(ctx) {
         const { config, type, ...body } = await parseBody(ctx, updateAlertChannelSchema);
         const patch = field.sent(body);
-        const found = await find(entityManager(ctx), param(ctx, 'id'));
+        const found = await find.ofPath(ctx);
         if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
         refuseOwnChannel(ctx.deps, config ?? {});
         await requireValid(ctx, { ...patch, type: found.type });
@@ -152,13 +152,13 @@ export const alertChannelOperations: Operation[] = [
     },
   }),
   operation('testAlertChannel', 'post', `${base}/{id}/test`, {
-    ...common,
+    tag: common.tag,
+    of: find,
     summary: 'Send a test message',
     description:
       "The message is sent immediately, regardless of the channel's filters, quiet hours and digests. Failures are reported in the response.",
     answer: { description: 'Whether the message was delivered, with the latency and any error.', schema: testResult },
-    async run(ctx) {
-      const channel = await find(entityManager(ctx), param(ctx, 'id'));
+    run(ctx, { record: channel }) {
       const { organization } = callerOf(ctx);
       return ctx.deps.requests.run(organization, 'runningTests', async () => {
         await recordAhead(ctx);

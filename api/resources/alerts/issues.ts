@@ -13,7 +13,7 @@ import { ApiError, conflict } from '../../request/errors.ts';
 import { component, count, flag, idOf, partOfList, text, timestamp, withExample } from '../values.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, textParam } from '../../request/query.ts';
-import { requireFound } from '../records.ts';
+import { reader } from '../records.ts';
 import { inRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
 
@@ -60,11 +60,12 @@ const issueAnswer = component('Issue', {
 });
 
 const base = '/api/issues';
-const common = { tag: 'Issues', idOf: ['iss'] } as const;
+const issueRecords = reader('issue', 'iss', findIssue);
+const common = { tag: 'Issues', of: issueRecords } as const;
 
 export const issueOperations: Operation[] = [
   operation('listIssues', 'get', base, {
-    ...common,
+    tag: 'Issues',
     summary: 'List issues',
     description:
       'Ongoing and resolved failures, with at most one unresolved issue per kind, source, route, destination and cause. The list lags by a few seconds.',
@@ -91,7 +92,7 @@ export const issueOperations: Operation[] = [
     ...common,
     summary: 'Get an issue',
     answer: { description: 'The issue.', schema: issueAnswer },
-    run: async (ctx) => show(await requireIssue(ctx)),
+    run: (_ctx, { record }) => show(record),
   }),
   operation('updateIssue', 'patch', `${base}/{id}`, {
     ...common,
@@ -102,12 +103,11 @@ export const issueOperations: Operation[] = [
     },
     answer: { description: 'The updated issue.', schema: issueAnswer },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, { body: { state } }) {
-      const { id } = await requireIssue(ctx);
+    async run(ctx, { body: { state }, record: { id } }) {
       try {
         const changed = await inTransaction(ctx.deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
         if (changed === null) {
-          await requireIssue(ctx);
+          await issueRecords.ofPath(ctx);
           throw superseded(id);
         }
         return show(changed);
@@ -156,8 +156,7 @@ export const issueOperations: Operation[] = [
      * In steps, each of one transaction: what was created stays when a later step fails, and is not created again by
      * another call.
      */
-    async run(ctx, { body: { before = null, dryRun = false } }) {
-      const issue = await requireIssue(ctx);
+    async run(ctx, { body: { before = null, dryRun = false }, record: issue }) {
       requireScope(ctx, 'deliveries:write', 'replaying an issue');
       if (!holdsDeliveries(issue))
         throw invalidState(issue.id, `is of kind ${issue.kind}, which has no failed deliveries to replay`);
@@ -205,10 +204,6 @@ function describe(created: number): string {
   if (created === 0) return 'Nothing was created: no delivery was found that can be replayed';
   return `${plural(created, 'delivery was', 'deliveries were')} created`;
 }
-
-/** The issue of the path. @throws ApiError 404 */
-const requireIssue = (ctx: Context): Promise<NamedIssue> =>
-  requireFound(ctx, 'issue', 'iss', (organization, id) => findIssue(ctx.deps.pool, organization, id));
 
 const show = ({ organizationId: _owner, ...issue }: NamedIssue) => issue;
 

@@ -8,7 +8,7 @@ import {
 } from '../../../db/history/warehouse-batches.ts';
 import type { BatchStatus } from '../../../db/warehouse/batches.ts';
 import type { WarehouseKey } from '../../../db/warehouse/flushes.ts';
-import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams, timeParam } from '../../request/query.ts';
@@ -62,7 +62,7 @@ const batch = component('Batch', {
 
 export const batchOperation = operation('listBatches', 'get', '/api/destinations/{id}/batches', {
   tag: 'Destinations',
-  idOf: ['dst_wh'],
+  of: findWarehouse,
   summary: "List a warehouse's batches",
   description: 'Batches that were written, are in progress or failed, with the reason for any failure.',
   query: batchListSchema,
@@ -70,9 +70,8 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
     description: 'One page, newest first. With `writtenAfter`, oldest first.',
     schema: partOfList(batch),
   },
-  async run(ctx, { query }) {
-    const destination = await findWarehouse(entityManager(ctx), param(ctx, 'id'));
-    const key = { organizationId: organizationId(ctx), destinationId: destination.id };
+  async run(ctx, { query, record }) {
+    const key = { organizationId: organizationId(ctx), destinationId: record.id };
     const { batches, ...found } = await readBatches(ctx, key, query);
     return partAnswer(batches.map(showBatch), found, query);
   },

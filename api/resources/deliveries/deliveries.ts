@@ -42,7 +42,7 @@ import {
 } from '../../request/query.ts';
 import { payloadExpired, searched } from '../events/events.ts';
 import { inRoom } from '../events/replays.ts';
-import { requireFound } from '../records.ts';
+import { reader } from '../records.ts';
 import { count, idOf, partOfList, text, withExample } from '../values.ts';
 import {
   deliveryAnswer,
@@ -115,11 +115,12 @@ const APPLIES: Record<Action, readonly DeliveryStatus[] | null> = {
 const CANCELLED = { reason: openError(ownWords`Cancelled by a user`), notInBatch: true };
 
 const base = '/api/deliveries';
-const common = { tag: 'Deliveries', idOf: ['dlv'] } as const;
+export const deliveryRecords = reader('delivery', 'dlv', findDelivery);
+const common = { tag: 'Deliveries', of: deliveryRecords } as const;
 
 export const deliveryOperations: Operation[] = [
   operation('listDeliveries', 'get', base, {
-    ...common,
+    tag: 'Deliveries',
     summary: 'List deliveries',
     query: listSchema,
     answer: { description: 'One page, newest first.', schema: partOfList(deliveryAnswer) },
@@ -133,10 +134,7 @@ export const deliveryOperations: Operation[] = [
     ...common,
     summary: 'Get a delivery with its attempts',
     answer: { description: 'The delivery, with its attempts.', schema: deliveryWithAttempts },
-    async run(ctx) {
-      const delivery = await requireDelivery(ctx);
-      return await showWithAttempts(ctx, delivery);
-    },
+    run: (ctx, { record }) => showWithAttempts(ctx, record),
   }),
   operation('retryDelivery', 'post', `${base}/{id}/retry`, {
     ...common,
@@ -146,8 +144,7 @@ export const deliveryOperations: Operation[] = [
       schema: z.object({ message: text('The next attempt starts now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx) {
-      const delivery = await requireDelivery(ctx);
+    async run(ctx, { record: delivery }) {
       if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
         throw invalidState(
           delivery,
@@ -187,10 +184,9 @@ export const deliveryOperations: Operation[] = [
     answer: { description: 'The updated delivery.', schema: deliveryWithAttempts },
     errors: { 409: ['INVALID_STATE'] },
     /** PostgreSQL decides; the workflow is signalled afterwards. */
-    async run(ctx) {
-      const delivery = await requireDelivery(ctx);
+    async run(ctx, { record: delivery }) {
       const cancelled = await cancelOpen(ctx, [delivery.id], CANCELLED);
-      const now = await requireDelivery(ctx);
+      const now = await deliveryRecords.ofPath(ctx);
       if (now.status === 'pending' && now.batchId !== null) {
         throw invalidState(now, `its batch ${now.batchId} is being written, so the delivery cannot be cancelled`);
       }
@@ -212,8 +208,7 @@ export const deliveryOperations: Operation[] = [
       }),
     },
     errors: { 409: ['INVALID_STATE'], 410: ['PAYLOAD_EXPIRED'] },
-    async run(ctx) {
-      const delivery = await requireDelivery(ctx);
+    async run(ctx, { record: delivery }) {
       if (delivery.destinationName === null) {
         throw invalidState(delivery, 'its destination has been deleted; replay the event to another destination');
       }
@@ -224,7 +219,7 @@ export const deliveryOperations: Operation[] = [
         const deliveryId = result?.deliveries[0]?.id;
         if (result === null || deliveryId === undefined) {
           throw invalidState(
-            await requireDelivery(ctx),
+            await deliveryRecords.ofPath(ctx),
             'a later delivery has replaced it, or its destination has been deleted',
           );
         }
@@ -368,10 +363,6 @@ const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
   replacedBy === null
     ? 'it has not ended; retry or cancel it instead'
     : `${replacedBy} has replaced it; replay that delivery instead`;
-
-/** The delivery of the path. @throws ApiError 404 */
-export const requireDelivery = (ctx: Context): Promise<DeliveryRecord> =>
-  requireFound(ctx, 'delivery', 'dlv', (organization, id) => findDelivery(ctx.deps.pool, organization, id));
 
 async function showWithAttempts(ctx: Context, delivery: DeliveryRecord) {
   const [attempts, holds] = await Promise.all([

@@ -33,7 +33,7 @@ import { operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
 import { bounded } from '../events/events.ts';
 import { component, count, headers, idOf, text, timestamp, withExample } from '../values.ts';
-import { requireDelivery } from './deliveries.ts';
+import { deliveryRecords } from './deliveries.ts';
 
 // The request of an attempt, made again of the event, the destination as it is now, and the transform in the version of
 // the delivery: transforms are functions of the event, so the same records make the same request. The workers' code
@@ -276,14 +276,13 @@ const requestAnswer = component('DeliveryRequest', {
 
 export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '/api/deliveries/{id}/request', {
   tag: 'Deliveries',
-  idOf: ['dlv'],
+  of: deliveryRecords,
   summary: "Get a delivery's request",
   description:
     "The request is built from the event, the transform version used by the delivery and the current destination, with the attempt's method and URL.",
   query: querySchema,
   answer: { description: 'The request, or why there is no request.', schema: requestAnswer },
-  async run(ctx, { query: { attempt, includeBody = true } }) {
-    const delivery = await requireDelivery(ctx);
+  async run(ctx, { query: { attempt, includeBody = true }, record: delivery }) {
     if (includeBody) requireScope(ctx, 'payloads:read', 'the request body (omit it with includeBody=false)');
     const asked = await askedAttempt(ctx.deps, delivery, attempt);
     return rendering(organizationId(ctx), 'Other delivery requests are being built', () =>

@@ -35,7 +35,7 @@ import {
 import type { WarehouseTarget } from '../../../outbound/warehouses/index.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { recordAhead } from '../../auth/audit-trail.ts';
-import { type ApiDeps, callerOf, entityManager, param } from '../../request/context.ts';
+import { type ApiDeps, callerOf } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
 import { operation } from '../../request/operation.ts';
 import { inThreads } from '../../request/threads.ts';
@@ -107,7 +107,7 @@ const testResult = z
 
 export const testDestinationOperation = operation('testDestination', 'post', '/api/destinations/{id}/test', {
   tag: 'Destinations',
-  idOf: ['dst', 'dst_wh'],
+  of: findDestination,
   summary: 'Send a test webhook, or upload a test file',
   description: 'Failures are reported in the result.',
   body: {
@@ -128,8 +128,7 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
     examples: { plain: { payload: { hello: 'world' } } },
   },
   answer: { description: 'Whether the test succeeded, with the response, the row or the error.', schema: testResult },
-  async run(ctx, { body: { payload = samplePayload, path = '', query = '' } }) {
-    const destination = await findDestination(entityManager(ctx), param(ctx, 'id'));
+  run(ctx, { body: { payload = samplePayload, path = '', query = '' }, record: destination }) {
     const { organization } = callerOf(ctx);
     return ctx.deps.requests.run(organization, 'runningTests', async () => {
       await recordAhead(ctx);

@@ -200,13 +200,11 @@ function operationsOf(family: Family): Operation[] {
     }),
     operation(`get${common.name}Health`, 'get', `${common.base}/{id}/health`, {
       tag: common.tag,
-      idOf: find.prefixes,
+      of: find,
       summary: `Get ${oneOf(common.noun)}'s health`,
       answer: { description: 'The success rate, latencies and status.', schema: healthAnswer },
-      async run(ctx) {
-        const { id } = await find(entityManager(ctx), param(ctx, 'id'));
-        return destinationHealth(ctx.deps.pool, id, ctx.deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
-      },
+      run: (ctx, { record: { id } }) =>
+        destinationHealth(ctx.deps.pool, id, ctx.deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
     }),
   ];
 }

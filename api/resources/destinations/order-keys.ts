@@ -14,7 +14,7 @@ import {
 } from '../../../db/delivery/ordering.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, organizationId, param } from '../../request/context.ts';
 import { conflict, notFound } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { choiceParam, partAnswer, partOf, partParams } from '../../request/query.ts';
@@ -100,7 +100,7 @@ export const orderKeyOperations: Operation[] = [
 ];
 
 async function keysOf(ctx: Context): Promise<KeysOf> {
-  const { id } = await findDestination(entityManager(ctx), param(ctx, 'id'));
+  const { id } = await findDestination.ofPath(ctx);
   return { organizationId: organizationId(ctx), destinationId: id };
 }
 

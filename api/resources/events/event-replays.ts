@@ -17,7 +17,7 @@ import {
 } from '../../../db/replay/event-replays.ts';
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { type ApiDeps, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
+import { type ApiDeps, callerOf, entityManager, organizationId } from '../../request/context.ts';
 import { ApiError, conflict, invalid, limitExceeded } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { limitOf, listAnswer, pageParams, textMember, timeParam } from '../../request/query.ts';
@@ -105,6 +105,7 @@ const createSchema = z.strictObject({
   dryRun: z.boolean().default(false),
 });
 type Body = z.output<typeof createSchema>;
+const findReplay = finder(EventReplay, 'replay', 'rpl');
 const base = '/api/organizations/{orgId}/events';
 
 export const eventReplayOperations: Operation[] = [
@@ -166,20 +167,19 @@ export const eventReplayOperations: Operation[] = [
   }),
   operation('getEventReplay', 'get', `${base}/replays/{id}`, {
     tag: 'Events',
-    idOf: ['rpl'],
+    of: findReplay,
     summary: 'Get a replay',
     answer: { description: 'The replay and its progress.', schema: replayAnswer },
-    run: async (ctx) => showReplay(await findReplay(entityManager(ctx), param(ctx, 'id')), ctx.deps),
+    run: (ctx, { record }) => showReplay(record, ctx.deps),
   }),
   operation('cancelEventReplay', 'post', `${base}/replays/{id}/cancel`, {
     tag: 'Events',
-    idOf: ['rpl'],
+    of: findReplay,
     summary: 'Cancel a replay',
     answer: { description: 'The updated replay.', schema: replayAnswer },
     errors: { 409: ['INVALID_STATE'] },
     /** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
-    async run(ctx) {
-      const { id } = await findReplay(entityManager(ctx), param(ctx, 'id'));
+    async run(ctx, { record: { id } }) {
       const key = { organizationId: organizationId(ctx), replayId: id };
       const ended = await inTransaction(ctx.deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
       const replay = await findReplay(entityManager(ctx), id);
@@ -262,5 +262,3 @@ async function countIfPossible(pool: ApiDeps['pool'], selection: EventSelection)
     throw error;
   }
 }
-
-const findReplay = finder(EventReplay, 'replay', 'rpl');

@@ -25,7 +25,7 @@ import {
   timeParam,
 } from '../../request/query.ts';
 import { attemptMembers, deliveryAnswer, showDeliveries } from '../deliveries/delivery-view.ts';
-import { requireFound } from '../records.ts';
+import { reader } from '../records.ts';
 import {
   component,
   count,
@@ -183,11 +183,12 @@ const timelineAnswer = component('EventTimeline', {
 });
 
 const base = '/api/organizations/{orgId}/events';
-const common = { tag: 'Events', idOf: ['evt'] } as const;
+export const eventRecords = reader('event', 'evt', findEvent);
+const common = { tag: 'Events', of: eventRecords } as const;
 
 export const eventOperations: Operation[] = [
   operation('listEvents', 'get', base, {
-    ...common,
+    tag: 'Events',
     summary: 'List events',
     query: z.object({
       ...partParams,
@@ -217,7 +218,8 @@ export const eventOperations: Operation[] = [
     },
   }),
   operation('getEvent', 'get', `${base}/{id}`, {
-    ...common,
+    tag: 'Events',
+    idOf: eventRecords.prefixes,
     summary: 'Get an event',
     query: getSchema,
     answer: { description: 'The event.', schema: eventInFull },
@@ -225,7 +227,8 @@ export const eventOperations: Operation[] = [
     async run(ctx, { query }) {
       if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
       if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
-      const event = await requireEvent(ctx);
+      // Not before: what a key may not read is told without a look at the event.
+      const event = await eventRecords.ofPath(ctx);
       return {
         ...showEvent(event),
         ...(query.includePayload && viewPayload(await requirePayload(ctx.deps, event.id))),
@@ -238,8 +241,7 @@ export const eventOperations: Operation[] = [
     summary: 'Delete an event',
     description: "Also deletes the event's payload and deliveries.",
     answer: { status: 204, description: 'Deleted.' },
-    async run(ctx) {
-      const event = await requireEvent(ctx);
+    async run(ctx, { record: event }) {
       const deleted = await deleteEvent(ctx.deps.pool, organizationId(ctx), event.id);
       if (deleted === null) throw notFound('event', event.id);
       ctx.deps.signals.cancelAll(deleted.withWorkflow);
@@ -259,8 +261,7 @@ export const eventOperations: Operation[] = [
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
     // The bytes are untrusted: no browser may render them as a page of this service.
-    async run(ctx) {
-      const event = await requireEvent(ctx);
+    async run(ctx, { record: event }) {
       const bytes = await requirePayload(ctx.deps, event.id);
       ctx.set({
         'Content-Type': event.headers['content-type'] ?? 'application/octet-stream',
@@ -274,8 +275,7 @@ export const eventOperations: Operation[] = [
     ...common,
     summary: "Get an event's timeline",
     answer: { description: "The event's timestamps, and its deliveries with their attempts.", schema: timelineAnswer },
-    async run(ctx) {
-      const event = await requireEvent(ctx);
+    async run(ctx, { record: event }) {
       const { deliveries, next } = await timelineOfEvent(ctx.deps.pool, organizationId(ctx), event.id);
       const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
       const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
@@ -304,10 +304,6 @@ async function deliveriesIn(ctx: Context, eventId: string) {
   const { deliveries, next } = await deliveriesOfEvent(ctx.deps.pool, organizationId(ctx), eventId);
   return { deliveries: await showDeliveries(ctx.deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
 }
-
-/** The event of the path. @throws ApiError 404 */
-export const requireEvent = (ctx: Context): Promise<EventRecord> =>
-  requireFound(ctx, 'event', 'evt', (organization, id) => findEvent(ctx.deps.pool, organization, id));
 
 async function requirePayload(deps: ApiDeps, eventId: string): Promise<Buffer> {
   const bytes = await loadPayload(deps.pool, eventId);

@@ -18,7 +18,7 @@ import { type ApiDeps, callerOf, type Context, organizationId } from '../../requ
 import { invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { count, exampleId, text, withExample } from '../values.ts';
-import { payloadExpired, requireEvent } from './events.ts';
+import { eventRecords, payloadExpired } from './events.ts';
 
 interface Replayed {
   deliveries: Parameters<ApiDeps['signals']['replayedAll']>[0];
@@ -43,12 +43,12 @@ export async function inRoom<Result extends Replayed | null>(
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
 const base = '/api/organizations/{orgId}/events';
-const common = { tag: 'Events', idOf: ['evt'] } as const;
 const created = { message: text('1 delivery was created'), deliveriesCreated: withExample(count, 1) };
 
 export const replayOperations: Operation[] = [
   operation('replayEvent', 'post', `${base}/{id}/replay`, {
-    ...common,
+    tag: 'Events',
+    of: eventRecords,
     summary: 'Replay an event',
     description: 'Route filters are not applied. Destinations with a delivery in progress are skipped.',
     body: {
@@ -59,14 +59,13 @@ export const replayOperations: Operation[] = [
     },
     answer: { description: 'The number of new deliveries.', schema: z.object(created) },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
-    async run(ctx, { body: { destinationIds } }) {
-      const event = await requireEvent(ctx);
-      const result = await create(ctx, [event.id], destinationIds);
+    async run(ctx, { body: { destinationIds }, record: { id } }) {
+      const result = await create(ctx, [id], destinationIds);
       return { message: describe(result), deliveriesCreated: result.deliveriesCreated };
     },
   }),
   operation('replayEvents', 'post', `${base}/bulk/replay`, {
-    ...common,
+    tag: 'Events',
     summary: 'Replay up to 100 events',
     description: 'Route filters are not applied. Unknown IDs and destinations with a delivery in progress are skipped.',
     body: {

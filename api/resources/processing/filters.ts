@@ -114,16 +114,13 @@ export const filterOperations: Operation[] = [
   }),
   operation('testFilter', 'post', '/api/filters/{id}/test', {
     tag: 'Filters',
-    idOf: ['flt'],
+    of: filters.find,
     changesNothing: true,
     summary: 'Test a filter',
     body: { schema: testSchema, examples: { plain: exampleSample } },
     answer: { description: 'Whether the sample matches, and which conditions do.', schema: filterResult },
     errors: { 400: ['INVALID_FILTER'] },
-    async run(ctx, { body }) {
-      const filter = await filters.find(ctx);
-      return await tryOut(ctx, filter, body);
-    },
+    run: (ctx, { body, record }) => tryOut(ctx, record, body),
   }),
 ];
 

@@ -9,7 +9,7 @@ import type { SluggedKind } from '../../../db/records/slugs.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
-import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, entityManager, organizationId } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
 import type { Operation, RequestBody } from '../../request/operation.ts';
 import { parseBody } from '../../request/validation.ts';
@@ -70,7 +70,7 @@ interface NamedKind<Own> {
 export class NamedRecords<Own extends object> {
   readonly #kind: NamedKind<Own>;
   readonly #entity: EntityName<Named & Own>;
-  readonly #find: Find<Named & Own>;
+  readonly find: Find<Named & Own>;
   readonly #createSchema: z.ZodType<NamedInput & Own>;
   readonly #updateSchema: z.ZodType<Partial<NamedInput & Own>>;
 
@@ -80,7 +80,7 @@ export class NamedRecords<Own extends object> {
     this.#entity = kind.entity as unknown as EntityName<Named & Own>;
     this.#createSchema = z.object(table.createShape(kind.members)) as unknown as z.ZodType<NamedInput & Own>;
     this.#updateSchema = z.object(table.updateShape(kind.members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
-    this.#find = finder(this.#entity, kind.kind, kind.prefix);
+    this.find = finder(this.#entity, kind.kind, kind.prefix);
   }
 
   operations(): Operation[] {
@@ -94,7 +94,7 @@ export class NamedRecords<Own extends object> {
       noun: kind,
       answer: component(name, table.answerShape(members)),
       entity: this.#entity,
-      find: this.#find,
+      find: this.find,
       show: (ctx, records) => this.#show(ctx, records),
       list: { query: z.object(searchParams('name or slug')), where: (query) => matching(query, 'name', 'slug') },
       create: {
@@ -111,18 +111,13 @@ export class NamedRecords<Own extends object> {
       put: { run: (ctx) => this.#put(ctx), body, errors: { 400: errors[400] } },
       remove: {
         run: (ctx) =>
-          changeRecord(ctx, this.#find, async (stored, em) => {
+          changeRecord(ctx, this.find, async (stored, em) => {
             await requireUnused(em, `${kind}Id`, stored);
             em.remove(stored);
           }),
         errors: { 409: ['IN_USE'] },
       },
     });
-  }
-
-  /** The record of the path. @throws ApiError 404 */
-  find(ctx: Context): Promise<Named & Own> {
-    return this.#find(entityManager(ctx), param(ctx, 'id'));
   }
 
   async #input(ctx: Context) {
@@ -165,7 +160,7 @@ export class NamedRecords<Own extends object> {
     const { of: checked, run } = this.#kind.check ?? { of: [] };
     const isChecked = checked.some((member) => member in patch);
     for (;;) {
-      const found = isChecked ? await this.find(ctx) : null;
+      const found = isChecked ? await this.find.ofPath(ctx) : null;
       if (found) await run?.(ctx, { ...found, ...patch });
       let isSame = true;
       const record = await orDuplicateSlug(this.#kind.kind, patch.slug, () =>
@@ -183,7 +178,7 @@ export class NamedRecords<Own extends object> {
     // A JSON member is replaced as a whole.
     const assign = (stored: Named & Own, em: EntityManager) =>
       em.assign<Named>(stored, change(stored), { mergeObjectProperties: false });
-    return changeRecord(ctx, this.#find, assign, id);
+    return changeRecord(ctx, this.find, assign, id);
   }
 
   async #show(ctx: Context, records: Named[]): Promise<object[]> {

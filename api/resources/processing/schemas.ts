@@ -89,7 +89,7 @@ export const schemaOperations: Operation[] = [
   }),
   operation('validatePayload', 'post', '/api/schemas/{id}/validate', {
     tag: 'Schemas',
-    idOf: ['sch'],
+    of: schemas.find,
     changesNothing: true,
     summary: 'Test a schema',
     body: { schema: validateSchema, examples: { wrong: { payload: { id: 'not a number' } } } },
@@ -97,10 +97,8 @@ export const schemaOperations: Operation[] = [
       description: 'Whether the payload is valid, and the first ten errors.',
       schema: schemaResult,
     },
-    async run(ctx, { body: { payload, headers } }) {
-      const schema = await schemas.find(ctx);
-      const { id, name, version } = schema;
-      const stored = { id, name, version, schema: schema.schema };
+    async run(ctx, { body: { payload, headers }, record: { id, name, version, schema } }) {
+      const stored = { id, name, version, schema };
       // Evaluated like an event with this body.
       const content = sampleContent(payload, headers);
       const [errors = []] = await inThreads(() => ctx.deps.threads.validate(organizationId(ctx), [stored], content));

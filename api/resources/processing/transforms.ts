@@ -114,7 +114,7 @@ export const transformOperations: Operation[] = [
   }),
   operation('testTransform', 'post', '/api/transforms/{id}/test', {
     tag: 'Transforms',
-    idOf: ['tfm'],
+    of: transforms.find,
     changesNothing: true,
     summary: 'Test a transform',
     body: { schema: sampleSchema, optional: true, examples: { plain: exampleSample } },
@@ -122,8 +122,7 @@ export const transformOperations: Operation[] = [
       description: 'The output for the sample, or the error.',
       schema: transformResult,
     },
-    async run(ctx, { body: sample }) {
-      const { id, version, type, code, outputContentType } = await transforms.find(ctx);
+    async run(ctx, { body: sample, record: { id, version, type, code, outputContentType } }) {
       const transform = { key: `${id}:${version}`, type, code, outputContentType: outputContentType ?? null };
       return await tryOut(ctx, transform, sample);
     },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Pause, pause as pauseRecord, resume as resumeRecord } from '../../../db/circuits/pauses.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { entityManager, param } from '../../request/context.ts';
+import type { Route } from '../../../db/records/entities.ts';
 import { notFound } from '../../request/errors.ts';
-import { type Operation, operation } from '../../request/operation.ts';
+import { type Operation, operation, type RecordKind } from '../../request/operation.ts';
 import { futureTime } from '../fields.ts';
 import { findDestination, findRoute } from '../records.ts';
 import * as table from '../table.ts';
@@ -61,12 +61,13 @@ export function showPause(pause: Pause | undefined) {
 const AGAIN = 'A pause does not cause failover. Pausing again updates the end and reason.';
 const RELEASED = 'Held deliveries are sent in order of receipt.';
 
+type Owned = Pick<Route, 'id' | 'organizationId'>;
+
 const PAUSABLE = [
   {
     table: 'routes',
     kind: 'route',
-    prefixes: ['rte'],
-    find: findRoute,
+    of: findRoute as RecordKind<Owned>,
     tag: 'Routes',
     name: 'Route',
     paused: `The route keeps accepting webhooks; deliveries and retries are held. ${AGAIN}`,
@@ -75,8 +76,7 @@ const PAUSABLE = [
   {
     table: 'destinations',
     kind: 'destination',
-    prefixes: ['dst', 'dst_wh'],
-    find: findDestination,
+    of: findDestination as RecordKind<Owned>,
     tag: 'Destinations',
     name: 'Destination',
     paused: `All deliveries to the destination are held, regardless of their route. ${AGAIN}`,
@@ -84,10 +84,10 @@ const PAUSABLE = [
   },
 ] as const;
 
-export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, prefixes, find, tag, name, ...told }) => [
+export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, of, tag, name, ...told }) => [
   operation(`pause${name}`, 'post', `/api/${table}/{id}/pause`, {
     tag,
-    idOf: prefixes,
+    of,
     summary: `Pause a ${kind}`,
     description: told.paused,
     body: {
@@ -99,23 +99,22 @@ export const pauseOperations: Operation[] = PAUSABLE.flatMap(({ table, kind, pre
       },
     },
     answer: { description: 'The current pause.', schema: pauseAnswer },
-    async run(ctx, { body: { reason = null, until = null } }) {
-      const { id, organizationId } = await find(entityManager(ctx), param(ctx, 'id'));
-      const record = { organizationId, id };
-      const found = await inTransaction(ctx.deps.pool, (db) => pauseRecord(db, table, record, { reason, until }));
+    async run(ctx, { body: { reason = null, until = null }, record: { id, organizationId } }) {
+      const found = await inTransaction(ctx.deps.pool, (db) =>
+        pauseRecord(db, table, { organizationId, id }, { reason, until }),
+      );
       if (!found) throw notFound(kind, id);
       return { id, ...showPause(found) };
     },
   }),
   operation(`resume${name}`, 'post', `/api/${table}/{id}/resume`, {
     tag,
-    idOf: prefixes,
+    of,
     summary: `Resume a ${kind}`,
     description: told.resumed,
     body: { schema: resumeSchema, optional: true, examples: { slowly: { releasePerSecond: 10 } } },
     answer: { description: 'The pause fields: `paused` is false, and the others are null.', schema: pauseAnswer },
-    async run(ctx, { body: { releasePerSecond = null } }) {
-      const { id, organizationId } = await find(entityManager(ctx), param(ctx, 'id'));
+    async run(ctx, { body: { releasePerSecond = null }, record: { id, organizationId } }) {
       await inTransaction(ctx.deps.pool, (db) => resumeRecord(db, { organizationId, id }, releasePerSecond));
       return { id, ...showPause(undefined) };
     },

@@ -4,7 +4,6 @@ import { resetCircuit as closeCircuit, loadCircuits } from '../../../db/circuits
 import { pausesOf } from '../../../db/circuits/pauses.ts';
 import { lastAttempts, routeStatistics } from '../../../db/ledger/statistics.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { entityManager, param } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { pauseMembers, showPause } from './pauses.ts';
@@ -41,7 +40,7 @@ const statisticsAnswer = component('RouteStatistics', {
 });
 
 const base = '/api/routes/{id}';
-const common = { tag: 'Routes', idOf: ['rte'] } as const;
+const common = { tag: 'Routes', of: findRoute } as const;
 
 export const routeCircuitOperations: Operation[] = [
   operation('getRouteStatistics', 'get', `${base}/stats`, {
@@ -49,8 +48,7 @@ export const routeCircuitOperations: Operation[] = [
     summary: "Get a route's statistics",
     query: statsSchema,
     answer: { description: 'The statistics for the period.', schema: statisticsAnswer },
-    async run(ctx, { query: { period = '24h' } }) {
-      const { id } = await findRoute(entityManager(ctx), param(ctx, 'id'));
+    async run(ctx, { query: { period = '24h' }, record: { id } }) {
       return { ...(await routeStatistics(ctx.deps.pool, id, PERIOD_HOURS[period])), period };
     },
   }),
@@ -58,8 +56,7 @@ export const routeCircuitOperations: Operation[] = [
     ...common,
     summary: "Get a route's circuit breaker state",
     answer: { description: "The circuit breaker's state, counters and settings.", schema: statusAnswer },
-    async run(ctx) {
-      const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx), param(ctx, 'id'));
+    async run(ctx, { record: { id, organizationId, destinationIds } }) {
       const [circuits, pauses, attempts] = await Promise.all([
         loadCircuits(ctx.deps.pool, [id]),
         pausesOf(ctx.deps.pool, organizationId, [id]),
@@ -90,14 +87,14 @@ export const routeCircuitOperations: Operation[] = [
       schema: z.object({ message: text('Circuit breaker reset successfully'), circuitState: z.literal('closed') }),
     },
     /** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
-    async run(ctx) {
-      const { id } = await findRoute(entityManager(ctx), param(ctx, 'id'));
+    async run(ctx, { record: { id } }) {
       await inTransaction(ctx.deps.pool, (db) => closeCircuit(db, id));
       return { message: 'Circuit breaker reset successfully', circuitState: 'closed' };
     },
   }),
   operation('configureCircuit', 'patch', `${base}/circuit-config`, {
-    ...common,
+    tag: 'Routes',
+    idOf: findRoute.prefixes,
     versioned: true,
     summary: "Update a route's circuit breaker settings",
     body: {

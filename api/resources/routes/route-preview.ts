@@ -12,7 +12,7 @@ import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
 import type { GateSet } from '../../../outbound/threads/index.ts';
-import { type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { type Context, entityManager, organizationId } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { invalid, notFound } from '../../request/errors.ts';
 import { component, count, exampleId, idOf, text, withExample } from '../values.ts';
@@ -81,7 +81,7 @@ const previewAnswer = component('RoutePreview', {
 
 export const routePreviewOperation = operation('previewRoute', 'post', '/api/routes/{id}/preview', {
   tag: 'Routes',
-  idOf: ['rte'],
+  of: findRoute,
   changesNothing: true,
   scope: 'payloads:read',
   alsoScope: 'routes:read',
@@ -91,9 +91,8 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
   answer: { description: 'Whether the route matches, and the requests that it would send.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },
-  async run(ctx, { body: { eventId } }) {
+  async run(ctx, { body: { eventId }, record: route }) {
     const em = entityManager(ctx);
-    const route = await findRoute(em, param(ctx, 'id'));
     requireScope(ctx, 'routes:read', 'previewing a route');
     const event = await requireEventOf(ctx, route, eventId);
     // Whose payload was read: otherwise reads of many events by one route would count as the same.

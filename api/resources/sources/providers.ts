@@ -3,7 +3,6 @@ import { providerOf } from '../../../core/verification/config.ts';
 import { isSigned, secretProblem } from '../../../core/verification/index.ts';
 import { dedupOf, providerNamed, providers, type Provider, type Sample, senderOf } from '../../../providers/index.ts';
 import { signedWebhook } from '../../../providers/sample.ts';
-import { entityManager, param } from '../../request/context.ts';
 import { conflict, invalid } from '../../request/errors.ts';
 import { shownAnswer } from './source-members.ts';
 import { component, headers, listOf, text, withExample } from '../values.ts';
@@ -126,7 +125,7 @@ export const signSourceSampleOperation = operation(
   '/api/organizations/{orgId}/sources/{id}/sample',
   {
     tag: 'Sources',
-    idOf: ['src'],
+    of: findSource,
     changesNothing: true,
     summary: 'Create a signed sample webhook for a source',
     description:
@@ -134,8 +133,7 @@ export const signSourceSampleOperation = operation(
     body: { schema: z.object(sampleMembers), examples: { push: { event: 'push' } }, optional: true },
     answer: { description: 'The request to send.', schema: signedSample },
     errors: { 409: ['INVALID_STATE'] },
-    async run(ctx, { body }) {
-      const source = await findSource(entityManager(ctx), param(ctx, 'id'));
+    run(ctx, { body, record: source }) {
       const sender = senderOf(source);
       const secret = openSecret(ctx.deps, source);
       const unsigned = () =>

@@ -3,7 +3,7 @@ import { LIMIT_NAMES } from '../../../core/fairness/organization-limits.ts';
 import { METHODS } from '../../../core/http/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
 import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/history/refusals.ts';
-import { entityManager, organizationId, param } from '../../request/context.ts';
+import { organizationId } from '../../request/context.ts';
 import { component, count, headers, idOf, listOf, text, timestamp, withExample } from '../values.ts';
 import { operation } from '../../request/operation.ts';
 import { booleanParam, choiceParam, limitOf, listAnswer, pageParams } from '../../request/query.ts';
@@ -60,7 +60,7 @@ const counts = component('RefusalCounts', {
 
 export const refusalOperation = operation('listRefusals', 'get', '/api/organizations/{orgId}/sources/{id}/refusals', {
   tag: 'Sources',
-  idOf: ['src'],
+  idOf: findSource.prefixes,
   // They are webhooks that came, though they did not become events.
   scope: 'events:read',
   summary: 'List refused webhooks',
@@ -82,7 +82,7 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
   async run(ctx, { query }) {
     const { includePayload: withPayload = false, period = '24h' } = query;
     if (withPayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
-    const source = await findSource(entityManager(ctx), param(ctx, 'id'));
+    const source = await findSource.ofPath(ctx);
     const key = { organizationId: organizationId(ctx), sourceId: source.id };
     const { step, stepMs, steps } = PERIODS[period];
     const since = new Date((Math.floor(Date.now() / stepMs) - steps + 1) * stepMs);
