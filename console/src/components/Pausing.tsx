@@ -32,13 +32,7 @@ const heldAt = (kind: Kind, id: string) => ({ ...placeOf(kind, id), status: 'cir
 const resumedText = (what: string) => (held: Total | null) =>
   held && held.total > 0 ? `${what}. ${plural(held.total, 'held delivery', totalText(held))} resumed.` : what;
 
-interface PauseProps {
-  kind: Kind;
-  id: string;
-  onClose: () => void;
-}
-
-export function Pause({ kind, id, onClose }: PauseProps) {
+export function Pause({ kind, id }: { kind: Kind; id: string }) {
   const { zone } = useZone();
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
@@ -51,13 +45,7 @@ export function Pause({ kind, id, onClose }: PauseProps) {
     return call(operationOf('pause', kind), { id, body });
   };
   return (
-    <Confirm
-      title={`Pause ${kind}`}
-      verb={`Pause ${kind}`}
-      run={pause}
-      said={`${sentence(kind)} paused`}
-      onClose={onClose}
-    >
+    <Confirm title={`Pause ${kind}`} run={pause} said={`${sentence(kind)} paused`}>
       <p>
         Webhooks are still accepted. Deliveries {kind === 'route' ? 'from this route' : 'to this destination'} are held
         until it is resumed. Attempts in flight are not interrupted.
@@ -95,7 +83,6 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
     <ConfirmedAction
       label="Resume"
       title={`Resume ${kind}`}
-      verb={`Resume ${kind}`}
       variant={variant}
       run={async () => {
         // Uncounted with a key that may not read deliveries.
@@ -241,7 +228,6 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
   return (
     <ConfirmedAction
       label="Resume deliveries"
-      verb="Resume deliveries"
       variant={variant}
       run={async () => {
         const reset = await call('resetCircuit', { id });

@@ -11,24 +11,16 @@ interface Props {
   /** `standard`: one of Standard Webhooks, which the console can generate; `own`: the one that the sender uses. */
   kind: 'standard' | 'own';
   run: (body: { secret: string; overlapSeconds: number }) => Promise<unknown>;
-  onClose: () => void;
   children: ReactNode;
 }
 
-export function RotateSecret({ kind, run, onClose, children }: Props) {
+export function RotateSecret({ kind, run, children }: Props) {
   const [secret, setSecret] = useState('');
   const [hours, setHours] = useState(DAY_HOURS);
   const Field = kind === 'standard' ? TextInput : PasswordInput;
   const rotate = () => run({ secret, overlapSeconds: Math.round(hours * 3600) });
   return (
-    <Confirm
-      title="Rotate secret"
-      verb="Rotate secret"
-      isReady={secret !== ''}
-      run={rotate}
-      said="Secret rotated"
-      onClose={onClose}
-    >
+    <Confirm title="Rotate secret" isReady={secret !== ''} run={rotate} said="Secret rotated">
       <p>{children}</p>
       <Field
         label="New secret"

@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { DotsVerticalIcon } from './icons.tsx';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { createContext, type ReactNode, use, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { askAgain, refetch, useTask } from '../api/queries.ts';
@@ -13,10 +13,13 @@ import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
 import { IconButton } from './ui.tsx';
 
+/** Closes the dialog that something is in. */
+const Close = createContext(() => {});
+
 interface ConfirmProps<Result> {
   title: string;
-  /** On the button that does it. */
-  verb: string;
+  /** On the button that does it; without it the title. */
+  verb?: string;
   /** What will happen, with counts. */
   children: ReactNode;
   run: () => Promise<Result>;
@@ -24,14 +27,14 @@ interface ConfirmProps<Result> {
   said?: string | ((result: Result) => string);
   /** Waited for: where the record is gone, its page is left before anything is asked for again. */
   onDone?: () => unknown;
-  onClose: () => void;
   isDestructive?: boolean;
   isReady?: boolean;
 }
 
-/** A dialog, open as long as it is on the page. */
+/** A dialog of a button or a menu, open as long as it is on the page. */
 export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Result>) {
-  const { title, verb, children, run, said, onDone, onClose, isDestructive } = props;
+  const { title, verb = title, children, run, said, onDone, isDestructive } = props;
+  const onClose = use(Close);
   const { mutate, isPending, error } = useTask();
   const begin = async () => {
     try {
@@ -73,7 +76,7 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
   );
 }
 
-type ActionProps<Result> = Omit<ConfirmProps<Result>, 'title' | 'onClose'> & {
+type ActionProps<Result> = Omit<ConfirmProps<Result>, 'title'> & {
   label: string;
   title?: string;
   variant?: ButtonProps['variant'];
@@ -87,7 +90,11 @@ export function ConfirmedAction<Result>({ label, title = label, variant = 'defau
       <Button variant={variant} onClick={open}>
         {label}
       </Button>
-      {isOpen && <Confirm {...dialog} title={title} onClose={close} />}
+      {isOpen && (
+        <Close value={close}>
+          <Confirm {...dialog} title={title} />
+        </Close>
+      )}
     </>
   );
 }
@@ -98,7 +105,8 @@ export const replayEvent = (id: string, destinationIds: string[] = []) =>
 export const createdText = ({ deliveriesCreated }: { deliveriesCreated: number }): string =>
   `${plural(deliveriesCreated, 'delivery')} created`;
 
-type Dialogs = Record<string, false | ((close: () => void) => ReactNode)>;
+/** By the labels of what opens them; false: not offered. */
+type Dialogs = Record<string, ReactNode>;
 
 /** The menu of a page. @param children its items */
 export const MoreActions = ({ children }: { children: ReactNode }) => (
@@ -115,7 +123,6 @@ export const MoreActions = ({ children }: { children: ReactNode }) => (
 /** A menu whose items open dialogs. */
 export function ActionMenu({ of }: { of: Dialogs }) {
   const [open, setOpen] = useState<string | null>(null);
-  const dialog = open === null ? undefined : of[open];
   return (
     <>
       <MoreActions>
@@ -127,7 +134,7 @@ export function ActionMenu({ of }: { of: Dialogs }) {
             </Menu.Item>
           ))}
       </MoreActions>
-      {dialog ? dialog(() => setOpen(null)) : null}
+      {open !== null && <Close value={() => setOpen(null)}>{of[open]}</Close>}
     </>
   );
 }
@@ -136,7 +143,6 @@ interface DeleteProps {
   kind: RecordKind;
   of: { id: string; name: string };
   isReady?: boolean;
-  onClose: () => void;
   /** What deleting means. */
   children: ReactNode;
 }
@@ -180,19 +186,18 @@ export function RecordActions({ kind, of: record, disabling, enabling, deleting,
       <ActionMenu
         of={{
           ...more,
-          [verb]: (close) => (
+          [verb]: (
             <Confirm
               title={`${verb} ${plain(record.name)}`}
               verb={`${verb} ${kind}`}
               run={() => call(operationOf('update', kind), input, ifUnchanged(record))}
               said={`${sentence(kind)} ${enabled ? 'disabled' : 'enabled'}`}
-              onClose={close}
             >
               {enabled ? disabling : enabling}
             </Confirm>
           ),
-          Delete: (close) => (
-            <ConfirmDelete kind={kind} of={record} onClose={close}>
+          Delete: (
+            <ConfirmDelete kind={kind} of={record}>
               {deleting}
               <p>This cannot be undone.</p>
             </ConfirmDelete>

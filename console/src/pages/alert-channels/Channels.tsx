@@ -139,17 +139,11 @@ function Actions({ channel }: { channel: AlertChannel }) {
       enabling={<p>The channel will report matching issues that are open and not yet reported.</p>}
       deleting={<p>No more messages are sent to the channel.</p>}
       more={{
-        'Rotate secret':
-          channel.type === 'webhook' &&
-          ((close) => (
-            <RotateSecret
-              kind="standard"
-              run={(body) => call('rotateAlertChannelSecret', { id, body })}
-              onClose={close}
-            >
-              Messages are signed with both secrets during the overlap, so the receiver can switch without interruption.
-            </RotateSecret>
-          )),
+        'Rotate secret': channel.type === 'webhook' && (
+          <RotateSecret kind="standard" run={(body) => call('rotateAlertChannelSecret', { id, body })}>
+            Messages are signed with both secrets during the overlap, so the receiver can switch without interruption.
+          </RotateSecret>
+        ),
       }}
     />
   );

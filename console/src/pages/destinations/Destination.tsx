@@ -152,15 +152,13 @@ function Actions({ destination }: { destination: Destination }) {
           </p>
         }
         more={{
-          Pause: !destination.paused && ((close) => <Pause kind="destination" id={id} onClose={close} />),
-          'Rotate signing secret':
-            isSigned &&
-            ((close) => (
-              <RotateSecret kind="standard" run={(body) => call('rotateSigningSecret', { id, body })} onClose={close}>
-                Deliveries are signed with both secrets during the overlap, so the receiver can switch without
-                interruption.
-              </RotateSecret>
-            )),
+          Pause: !destination.paused && <Pause kind="destination" id={id} />,
+          'Rotate signing secret': isSigned && (
+            <RotateSecret kind="standard" run={(body) => call('rotateSigningSecret', { id, body })}>
+              Deliveries are signed with both secrets during the overlap, so the receiver can switch without
+              interruption.
+            </RotateSecret>
+          ),
         }}
       />
     </>

@@ -60,7 +60,6 @@ export function Destinations() {
             ids.length > 0 && (
               <ConfirmedAction
                 label={`Delete ${chosen}`}
-                verb={`Delete ${chosen}`}
                 isDestructive
                 onDone={clear}
                 run={() => call('deleteDestinations', { body: { ids: ids.slice(0, MOST_AT_ONCE) } })}

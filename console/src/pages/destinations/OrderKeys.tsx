@@ -87,13 +87,12 @@ function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: strin
   return (
     <ActionMenu
       of={{
-        'Skip first delivery': (close) => (
+        'Skip first delivery': (
           <Confirm
             title={`Skip first delivery of ${plain(name)}`}
             verb="Skip delivery"
             run={() => call('skipOrderKey', { id, key })}
             said="Delivery skipped"
-            onClose={close}
           >
             <p>
               {isBlocked ? 'The failed delivery no longer blocks the key.' : 'The first delivery is cancelled.'} The
@@ -101,22 +100,19 @@ function Actions({ id, of: { id: key, key: name, state, waiting } }: { id: strin
             </p>
           </Confirm>
         ),
-        Release:
-          waiting > 0 &&
-          ((close) => (
-            <Confirm
-              title={`Release ${plain(name)}`}
-              verb="Release key"
-              run={() => call('releaseOrderKey', { id, key })}
-              said="Ordering key released"
-              onClose={close}
-            >
-              <p>
-                {plural(waiting, 'waiting delivery')} will be sent in order and will not block the key if{' '}
-                {waiting === 1 ? 'it fails' : 'they fail'}.
-              </p>
-            </Confirm>
-          )),
+        Release: waiting > 0 && (
+          <Confirm
+            title={`Release ${plain(name)}`}
+            verb="Release key"
+            run={() => call('releaseOrderKey', { id, key })}
+            said="Ordering key released"
+          >
+            <p>
+              {plural(waiting, 'waiting delivery')} will be sent in order and will not block the key if{' '}
+              {waiting === 1 ? 'it fails' : 'they fail'}.
+            </p>
+          </Confirm>
+        ),
       }}
     />
   );

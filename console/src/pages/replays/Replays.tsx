@@ -152,7 +152,6 @@ const Cancel = ({ id }: { id: string }) => (
   <ConfirmedAction
     label="Cancel"
     title="Cancel replay"
-    verb="Cancel replay"
     run={() => call('cancelEventReplay', { id })}
     said="Replay cancelled"
   >

@@ -118,7 +118,7 @@ function Actions({ route }: { route: Route }) {
             <DeletedRoute />
           </>
         }
-        more={{ Pause: !route.paused && ((close) => <Pause kind="route" id={id} onClose={close} />) }}
+        more={{ Pause: !route.paused && <Pause kind="route" id={id} /> }}
       />
     </>
   );

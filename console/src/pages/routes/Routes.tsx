@@ -66,7 +66,7 @@ export function Routes() {
 function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const count = plural(ids.length, 'route');
   const routeIds = ids.slice(0, MOST_AT_ONCE);
-  const named = (verb: string) => ({ label: verb, title: `${verb} ${count}`, verb: `${verb} ${count}`, onDone });
+  const named = (verb: string) => ({ label: verb, title: `${verb} ${count}`, onDone });
   const enable = (isActive: boolean) => ({
     ...named(isActive ? 'Enable' : 'Disable'),
     run: () => call('pauseRoutes', { body: { routeIds, isActive } }),

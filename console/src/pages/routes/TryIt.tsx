@@ -137,12 +137,7 @@ function Requests({ routeId, eventId }: { routeId: string; eventId: string }) {
 
 function Replay({ eventId, route }: { eventId: string; route: Route }) {
   return (
-    <ConfirmedAction
-      label="Replay event"
-      verb="Replay event"
-      run={() => replayEvent(eventId, route.destinationIds)}
-      said={createdText}
-    >
+    <ConfirmedAction label="Replay event" run={() => replayEvent(eventId, route.destinationIds)} said={createdText}>
       <p>
         The stored event is sent to {plain(route.destinations.map(({ name }) => name).join(', '))}, without the changes
         made here. The schema and transform apply, but the filter does not.

@@ -104,8 +104,8 @@ export function rulePage<K extends keyof Records, M extends object>(kind: Kind<K
           mayWrite && (
             <ActionMenu
               of={{
-                Delete: (close) => (
-                  <ConfirmDelete kind={what} of={one} isReady={one.routeCount === 0} onClose={close}>
+                Delete: (
+                  <ConfirmDelete kind={what} of={one} isReady={one.routeCount === 0}>
                     <p>
                       {one.routeCount === 0
                         ? 'Not used by any route. This cannot be undone.'
@@ -173,13 +173,7 @@ function ReplayTried({ sample: { eventId }, isDirty }: { sample: Sample; isDirty
   const mayReplay = useMay('events:write');
   if (!eventId || !mayReplay) return null;
   return (
-    <ConfirmedAction
-      label="Replay event"
-      verb="Replay event"
-      isReady={!isDirty}
-      run={() => replayEvent(eventId)}
-      said={createdText}
-    >
+    <ConfirmedAction label="Replay event" isReady={!isDirty} run={() => replayEvent(eventId)} said={createdText}>
       {isDirty ? (
         <p>Save your changes first. A replay uses the saved transforms and schemas, and ignores filters.</p>
       ) : (

@@ -138,28 +138,22 @@ function Actions({ source }: { source: Source }) {
         </p>
       }
       more={{
-        'Rotate secret':
-          source.verificationConfig.type !== 'none' &&
-          ((close) => (
-            <RotateSecret kind="own" run={(body) => call('rotateVerificationSecret', { id, body })} onClose={close}>
-              Enter the secret that the sender will use. The previous secret stays valid during the overlap.
-            </RotateSecret>
-          )),
-        'Rotate ingest URL':
-          source.ingestToken !== 'none' &&
-          ((close) => (
-            <Confirm
-              title="Rotate ingest URL"
-              verb="Rotate ingest URL"
-              run={() => call('rotateIngestToken', { id, body: { overlapSeconds: DAY_SECONDS } })}
-              said="Ingest URL rotated"
-              onClose={close}
-            >
-              <p>
-                The URL gets a new secret token. Give the new URL to the sender. The old URL stays valid for 24 hours.
-              </p>
-            </Confirm>
-          )),
+        'Rotate secret': source.verificationConfig.type !== 'none' && (
+          <RotateSecret kind="own" run={(body) => call('rotateVerificationSecret', { id, body })}>
+            Enter the secret that the sender will use. The previous secret stays valid during the overlap.
+          </RotateSecret>
+        ),
+        'Rotate ingest URL': source.ingestToken !== 'none' && (
+          <Confirm
+            title="Rotate ingest URL"
+            run={() => call('rotateIngestToken', { id, body: { overlapSeconds: DAY_SECONDS } })}
+            said="Ingest URL rotated"
+          >
+            <p>
+              The URL gets a new secret token. Give the new URL to the sender. The old URL stays valid for 24 hours.
+            </p>
+          </Confirm>
+        ),
       }}
     />
   );
