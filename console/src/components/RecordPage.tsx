@@ -12,7 +12,7 @@ import { usePageSearch } from '../search.ts';
 import { ExportMenu } from './ExportMenu.tsx';
 import { Loaded } from './Failed.tsx';
 import { Page } from './Page.tsx';
-import { Card, type Fact, Facts, Id } from './ui.tsx';
+import { Card, Facts, type FactValues, Id } from './ui.tsx';
 
 /** Operations that get a record by its id. */
 type Gets = {
@@ -35,7 +35,7 @@ interface Props<N extends Gets> {
   note?: (record: Output<N>) => ReactNode;
   actions?: (record: Output<N>) => ReactNode;
   /** In the rail. */
-  facts?: (record: Output<N>) => Fact[];
+  facts?: (record: Output<N>) => FactValues;
   /** Above the tabs. @param again asks again at once */
   children?: (record: Output<N>, again: () => void) => ReactNode;
   /** By their titles; the first is shown at first. */
@@ -83,7 +83,7 @@ export function RecordPage<N extends Gets>({ get, what, titleOf, hasCall = true,
               {main}
               <aside aria-label="Details">
                 <Card>
-                  <Facts of={[...facts, ['ID', <Id key="id" of={id} isLink={false} />]]} />
+                  <Facts of={{ ...facts, ID: <Id of={id} isLink={false} /> }} />
                 </Card>
               </aside>
             </div>

@@ -95,14 +95,17 @@ export function Callout({ tone, title, role, children }: CalloutProps) {
   );
 }
 
-export type Fact = [name: string, value: ReactNode] | '' | false | null | undefined;
+/** By their names; what is empty is left out. */
+export type FactValues = Record<string, ReactNode>;
+
+const EMPTY: ReactNode[] = [undefined, null, false, ''];
 
 /** What a record is, as names and values. */
-export function Facts({ of, isWide = false }: { of: Fact[]; isWide?: boolean }) {
+export function Facts({ of, isWide = false }: { of: FactValues; isWide?: boolean }) {
   return (
     <dl className={isWide ? 'facts facts-wide' : 'facts'}>
-      {of
-        .filter((fact) => Array.isArray(fact))
+      {Object.entries(of)
+        .filter(([, value]) => !EMPTY.includes(value))
         .map(([name, value]) => (
           <div key={name}>
             <dt className="small quiet">{name}</dt>

@@ -2,11 +2,12 @@
 import { Modal } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { call } from '../api/client.ts';
 import { crumbOf, operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { Page } from '../components/Page.tsx';
 import { EditPage } from '../components/RecordPage.tsx';
-import { Card, type Fact, Facts } from '../components/ui.tsx';
+import { Card, Facts, type FactValues } from '../components/ui.tsx';
 import { Time } from '../zone.tsx';
 import { FormFrame } from './FormFrame.tsx';
 import { type Entry, errorsBeside, factsOf, Fields } from './fields.tsx';
@@ -25,8 +26,7 @@ interface Kind<M, Saved> {
 }
 
 /** A time that a record may not have, beside its settings. */
-export const timeFact = (name: string, at: string | null | undefined): Fact =>
-  at != null && [name, <Time key={name} at={at} exact />];
+export const exactTime = (at: string | null | undefined): ReactNode => at != null && <Time at={at} exact />;
 
 /** The form of a record: of a new one that begins with `start`, or of one that is stored. */
 export function useMembersForm<M extends object, Saved extends { id: string }>(
@@ -106,11 +106,11 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
       </EditPage>
     ),
     /** What is stored, in the words of the form. Its key is to be the version: it shows one. */
-    Settings: ({ of, more = [] }: { of: Saved; more?: Fact[] }) => {
+    Settings: ({ of, more }: { of: Saved; more?: FactValues }) => {
       const form = useForm<ValuesOf<M>>({ initialValues: valuesOf(members, of) });
       return (
         <Card>
-          <Facts isWide of={[...factsOf(useEntries(form, of), form.values), ...more]} />
+          <Facts isWide of={{ ...factsOf(useEntries(form, of), form.values), ...more }} />
         </Card>
       );
     },

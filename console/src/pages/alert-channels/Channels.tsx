@@ -12,7 +12,7 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Card, Status } from '../../components/ui.tsx';
-import { timeFact } from '../../forms/recordPages.tsx';
+import { exactTime } from '../../forms/recordPages.tsx';
 import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { Settings, TYPES } from './ChannelForm.tsx';
@@ -58,12 +58,12 @@ export function ChannelPage() {
       what="alert channel"
       status={(channel) => <Status of={stateOf(channel)} />}
       actions={(channel) => mayWrite && <Actions channel={channel} />}
-      facts={(channel) => [
-        ['Type', TYPES[channel.type]],
-        ['Last message', <Time key="last" at={channel.lastSentAt} />],
-        ['Created', <Time key="created" at={channel.createdAt} />],
-        ['Updated', <Time key="changed" at={channel.updatedAt} />],
-      ]}
+      facts={(channel) => ({
+        Type: TYPES[channel.type],
+        'Last message': <Time at={channel.lastSentAt} />,
+        Created: <Time at={channel.createdAt} />,
+        Updated: <Time at={channel.updatedAt} />,
+      })}
     >
       {(channel) => (
         <>
@@ -88,7 +88,7 @@ export function ChannelPage() {
           <Settings
             key={channel.updatedAt}
             of={channel}
-            more={[timeFact('Previous secret valid until', channel.previousSecretUntil)]}
+            more={{ 'Previous secret valid until': exactTime(channel.previousSecretUntil) }}
           />
         </>
       )}

@@ -39,27 +39,25 @@ export function DeliveryPage() {
         </>
       )}
       actions={(delivery) => <Actions delivery={delivery} />}
-      facts={(delivery) => [
-        ['Event', <Id key="event" of={delivery.eventId} />],
-        ['Destination', <Name key="destination" {...delivery.destination} />],
-        delivery.route && ['Route', <Name key="route" {...delivery.route} />],
-        delivery.orderKey !== null && [
-          'Ordering key',
-          <PageLink key="order" to={`/destinations/${delivery.destinationId}`} search={{ tab: 'ordering-keys' }}>
+      facts={(delivery) => ({
+        Event: <Id of={delivery.eventId} />,
+        Destination: <Name {...delivery.destination} />,
+        Route: delivery.route && <Name {...delivery.route} />,
+        'Ordering key': delivery.orderKey !== null && (
+          <PageLink to={`/destinations/${delivery.destinationId}`} search={{ tab: 'ordering-keys' }}>
             {delivery.orderKey === delivery.routeId ? 'Shared key of the route' : <bdi>{plain(delivery.orderKey)}</bdi>}
-          </PageLink>,
-        ],
-        delivery.sequence !== null && ['Sequence', countText(delivery.sequence)],
-        ['Created', <Time key="created" at={delivery.createdAt} exact />],
-        delivery.nextAttemptAt && ['Next attempt', <Time key="next" at={delivery.nextAttemptAt} />],
-        delivery.finishedAt && ['Finished', <Time key="finished" at={delivery.finishedAt} exact />],
-        [
-          'Related',
-          <PageLink key="all" to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' }}>
+          </PageLink>
+        ),
+        Sequence: delivery.sequence !== null && countText(delivery.sequence),
+        Created: <Time at={delivery.createdAt} exact />,
+        'Next attempt': delivery.nextAttemptAt && <Time at={delivery.nextAttemptAt} />,
+        Finished: delivery.finishedAt && <Time at={delivery.finishedAt} exact />,
+        Related: (
+          <PageLink to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' }}>
             View the event's deliveries
-          </PageLink>,
-        ],
-      ]}
+          </PageLink>
+        ),
+      })}
     >
       {(delivery) => <Shown delivery={delivery} />}
     </RecordPage>

@@ -12,7 +12,7 @@ import { HeldBy, Pause, PausedCallout, Resume } from '../../components/Pausing.t
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
-import { timeFact } from '../../forms/recordPages.tsx';
+import { exactTime } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { OPEN } from '../../words/deliveries.ts';
@@ -37,22 +37,18 @@ export function DestinationPage() {
       what="destination"
       status={(destination) => <Status of={stateOf(destination)} />}
       actions={(destination) => mayWrite && <Actions destination={destination} />}
-      facts={(destination) => [
-        ['Type', TYPES[destination.type]],
-        destination.type === 'http' && ['URL', <Mono key="url" text={destination.url} />],
-        maySee && [
-          'Related',
-          <PageLink key="all" to="/deliveries" search={{ destinationId: destination.id, range: '24h' }}>
+      facts={(destination) => ({
+        Type: TYPES[destination.type],
+        URL: destination.type === 'http' && <Mono text={destination.url} />,
+        Related: maySee && (
+          <PageLink to="/deliveries" search={{ destinationId: destination.id, range: '24h' }}>
             View deliveries
-          </PageLink>,
-        ],
-        mayRoutes && [
-          'Routes',
-          <CountLink key="routes" list="listRoutes" input={{ destinationId: destination.id }} one="route" />,
-        ],
-        ['Slug', destination.slug],
-        ['Updated', <Time key="changed" at={destination.updatedAt} />],
-      ]}
+          </PageLink>
+        ),
+        Routes: mayRoutes && <CountLink list="listRoutes" input={{ destinationId: destination.id }} one="route" />,
+        Slug: destination.slug,
+        Updated: <Time at={destination.updatedAt} />,
+      })}
       tabs={(destination) => ({
         Overview: <Shown destination={destination} />,
         Files: destination.type !== 'http' && <Batches id={destination.id} />,
@@ -115,7 +111,7 @@ function Stored({ of }: { of: Destination }) {
   const until = of.type === 'http' ? of.previousSigningSecretUntil : null;
   return (
     <>
-      <Settings key={of.updatedAt} of={of} more={[timeFact('Previous secret valid until', until)]} />
+      <Settings key={of.updatedAt} of={of} more={{ 'Previous secret valid until': exactTime(until) }} />
       {of.type !== 'http' && of.fieldMapping.length > 0 && (
         <Table
           title="Field mapping"

@@ -76,7 +76,7 @@ function httpFields(form: Form): Entry[] {
       {
         node: <SigningSecret form={form} />,
         paths: ['signingSecret'],
-        facts: [['Signing secret', signingSecret || 'None']],
+        facts: { 'Signing secret': signingSecret || 'None' },
       },
     ]),
     folded('Retries and limits', [

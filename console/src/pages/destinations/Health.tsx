@@ -1,5 +1,6 @@
 // How well a destination accepts deliveries, what waits for it, and what it answered lately.
 import { useQuery } from '@tanstack/react-query';
+import type { DestinationHealth } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call, type Input } from '../../api/client.ts';
 import { AGAIN_MS } from '../../api/queries.ts';
@@ -84,36 +85,34 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
         {({ health, waiting, left, codes }) => (
           <Facts
             isWide
-            of={[
-              [
-                'Success rate',
+            of={{
+              'Success rate':
                 health.totalDeliveries === 0
                   ? 'No deliveries finished recently'
                   : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''}${isHeld(waiting) ? ', held not counted' : ''})`,
-              ],
-              health.failedDeliveries > 0 && ['Failed', failedText(health.failedDeliveries, left)],
-              !isWarehouse && [
-                'Latency p50 / p95 / p99',
-                health.p99Latency === 0
-                  ? '–'
-                  : [health.p50Latency, health.p95Latency, health.p99Latency].map(durationText).join(' / '),
-              ],
-              ['Last success', <Time key="success" at={health.lastSuccessAt} />],
-              ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
-              ...waiting.map(({ status, label, count }): [string, React.ReactNode] => [
-                label,
-                <PageLink key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' }}>
-                  {count}
-                </PageLink>,
-              ]),
-              codes && !isWarehouse && ['Attempts by response (last 24 hours)', countsText(codes, codeText) || 'None'],
-            ]}
+              Failed: health.failedDeliveries > 0 && failedText(health.failedDeliveries, left),
+              'Latency p50 / p95 / p99': !isWarehouse && latencyText(health),
+              'Last success': <Time at={health.lastSuccessAt} />,
+              'Last failure': <Time at={health.lastFailureAt} />,
+              ...Object.fromEntries(
+                waiting.map(({ status, label, count }) => [
+                  label,
+                  <PageLink key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' }}>
+                    {count}
+                  </PageLink>,
+                ]),
+              ),
+              'Attempts by response (last 24 hours)': codes && !isWarehouse && (countsText(codes, codeText) || 'None'),
+            }}
           />
         )}
       </Loaded>
     </Card>
   );
 }
+
+const latencyText = ({ p50Latency, p95Latency, p99Latency }: DestinationHealth): string =>
+  p99Latency === 0 ? '–' : [p50Latency, p95Latency, p99Latency].map(durationText).join(' / ');
 
 /** `5 (2 not replayed)`. The two are counted over windows of their own: no difference of them is shown. */
 function failedText(failed: number, left: Total | null): string {

@@ -46,17 +46,17 @@ export function EventPage() {
           {mayReplay && <Replay of={event} />}
         </>
       )}
-      facts={(event) => [
-        ['Source', <Name key="source" {...event.source} />],
-        ['Received', <Time key="received" at={event.receivedAt} ms exact />],
-        ['Method', event.method],
-        event.path !== '' && ['Path', plain(event.path)],
-        event.query !== '' && ['Query', plain(event.query)],
-        event.clientAddress && ['Client address', event.clientAddress],
-        ['Size', sizeText(event.payloadSize)],
-        ['Payload hash', <Mono key="hash" text={event.payloadHash} />],
-        event.traceId && ['Trace ID', <Mono key="trace" text={event.traceId} />],
-      ]}
+      facts={(event) => ({
+        Source: <Name {...event.source} />,
+        Received: <Time at={event.receivedAt} ms exact />,
+        Method: event.method,
+        Path: plain(event.path),
+        Query: plain(event.query),
+        'Client address': event.clientAddress,
+        Size: sizeText(event.payloadSize),
+        'Payload hash': <Mono text={event.payloadHash} />,
+        'Trace ID': event.traceId && <Mono text={event.traceId} />,
+      })}
     >
       {(event, again) => <Shown event={event} mayReadPayload={mayReadPayload} refetch={again} />}
     </RecordPage>

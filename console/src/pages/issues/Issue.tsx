@@ -31,16 +31,16 @@ export function IssuePage() {
         </>
       )}
       actions={(issue) => <Actions issue={issue} />}
-      facts={(issue) => [
-        issue.source && ['Source', <Name key="source" {...issue.source} />],
-        issue.route && ['Route', <Name key="route" {...issue.route} />],
-        issue.destination && ['Destination', <Name key="destination" {...issue.destination} />],
-        ['First seen', <Time key="first" at={issue.firstSeenAt} exact />],
-        ['Last seen', <Time key="last" at={issue.lastSeenAt} exact />],
-        issue.resolvedAt !== null && ['Resolved', <Time key="resolved" at={issue.resolvedAt} exact />],
-        issue.sampleDeliveryId !== null && ['Sample delivery', <Id key="delivery" of={issue.sampleDeliveryId} />],
-        issue.sampleEventId !== null && ['Sample event', <Id key="event" of={issue.sampleEventId} />],
-      ]}
+      facts={(issue) => ({
+        Source: issue.source && <Name {...issue.source} />,
+        Route: issue.route && <Name {...issue.route} />,
+        Destination: issue.destination && <Name {...issue.destination} />,
+        'First seen': <Time at={issue.firstSeenAt} exact />,
+        'Last seen': <Time at={issue.lastSeenAt} exact />,
+        Resolved: issue.resolvedAt !== null && <Time at={issue.resolvedAt} exact />,
+        'Sample delivery': issue.sampleDeliveryId !== null && <Id of={issue.sampleDeliveryId} />,
+        'Sample event': issue.sampleEventId !== null && <Id of={issue.sampleEventId} />,
+      })}
     >
       {(issue) => (
         <>

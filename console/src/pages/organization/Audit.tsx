@@ -76,27 +76,24 @@ function One({ record }: { record: AuditRecord }) {
   return (
     <Facts
       isWide
-      of={[
-        ['Time', <Time key="at" at={record.at} ms exact />],
-        ['Actor', plain(actorText(record))],
-        record.keyId !== null && ['API key', record.keyId],
-        ['Operation', `${actionText(record.action)} (${record.action})`],
-        ['Outcome', `${record.outcome}${record.code === null ? '' : `, ${record.code}`}`],
-        record.status !== null && ['Status code', record.status],
-        ['Resource', record.resource],
-        [
-          `Records (${countText(record.recordCount)})`,
-          record.recordIds.map((id) => (
-            <div key={id}>
-              <Name id={id} />
-            </div>
-          )),
-        ],
-        ['Fields', plain(record.members.join(', ')) || 'None'],
-        ['Client address', plain(record.address ?? '–')],
-        ['User agent', plain(record.userAgent ?? '–')],
-        ['Request ID', plain(record.requestId ?? '–')],
-      ]}
+      of={{
+        Time: <Time at={record.at} ms exact />,
+        Actor: plain(actorText(record)),
+        'API key': record.keyId,
+        Operation: `${actionText(record.action)} (${record.action})`,
+        Outcome: `${record.outcome}${record.code === null ? '' : `, ${record.code}`}`,
+        'Status code': record.status,
+        Resource: record.resource,
+        [`Records (${countText(record.recordCount)})`]: record.recordIds.map((id) => (
+          <div key={id}>
+            <Name id={id} />
+          </div>
+        )),
+        Fields: plain(record.members.join(', ')) || 'None',
+        'Client address': plain(record.address ?? '–'),
+        'User agent': plain(record.userAgent ?? '–'),
+        'Request ID': plain(record.requestId ?? '–'),
+      }}
     />
   );
 }

@@ -126,12 +126,13 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
 
 function Made({ of: key }: { of: NewApiKey }) {
   const { zone } = useZone();
-  const facts: [string, string][] = [
-    ['Console', consoleUrl],
-    ['Access', accessText(key)],
-    ['Expires', key.expiresAt === null ? 'Never' : exactText(key.expiresAt, zone)],
-  ];
-  const message = [...facts, ['Sign in with this API key', key.token]].map((line) => line.join(': ')).join('\n');
+  const facts = {
+    Console: consoleUrl,
+    Access: accessText(key),
+    Expires: key.expiresAt === null ? 'Never' : exactText(key.expiresAt, zone),
+  };
+  const lines = Object.entries({ ...facts, 'Sign in with this API key': key.token });
+  const message = lines.map((line) => line.join(': ')).join('\n');
   return (
     <Callout tone="ok" title={`API key ${plain(key.name)} created`}>
       <div className="stack">

@@ -28,12 +28,12 @@ export function Settings() {
         <Card title="Organization">
           <Facts
             isWide
-            of={[
-              ['Name', <bdi key="name">{plain(organization.name)}</bdi>],
-              ['Slug', organization.slug],
-              ['Plan', sentence(organization.plan)],
-              ['ID', <Id key="id" of={organization.id} />],
-            ]}
+            of={{
+              Name: <bdi>{plain(organization.name)}</bdi>,
+              Slug: organization.slug,
+              Plan: sentence(organization.plan),
+              ID: <Id of={organization.id} />,
+            }}
           />
         </Card>
         <Card
@@ -47,12 +47,12 @@ export function Settings() {
           <div className="stack">
             <Facts
               isWide
-              of={[
-                ['Name', <bdi key="key">{plain(key.name)}</bdi>],
-                ['Scopes', key.scopes.join(', ')],
-                ['Allowed addresses', key.allowedAddresses?.join(', ') ?? 'Any'],
-                ['Expires', key.expiresAt === null ? 'Never' : <Time key="until" at={key.expiresAt} exact />],
-              ]}
+              of={{
+                Name: <bdi>{plain(key.name)}</bdi>,
+                Scopes: key.scopes.join(', '),
+                'Allowed addresses': key.allowedAddresses?.join(', ') ?? 'Any',
+                Expires: key.expiresAt === null ? 'Never' : <Time at={key.expiresAt} exact />,
+              }}
             />
             {isAdministrator && (
               <p className="quiet">
@@ -184,17 +184,15 @@ function InstallationStatus({ operatorKey }: { operatorKey: string }) {
       {({ backlog, ingest, temporal, workers, circuits }) => (
         <Facts
           isWide
-          of={[
-            ['Ingest', <Status key="ingest" of={ingest} />],
-            ['Temporal', <Status key="temporal" of={temporal} />],
-            workers && ['Workers', countText(workers.length)],
-            circuits && ['Open circuit breakers', countText(circuits.open)],
-            backlog && ['Deliveries waiting for a worker', countText(backlog.due)],
-            backlog?.oldestDueSeconds != null && [
-              'Oldest delivery waiting for a worker',
-              durationText(backlog.oldestDueSeconds * 1000),
-            ],
-          ]}
+          of={{
+            Ingest: <Status of={ingest} />,
+            Temporal: <Status of={temporal} />,
+            Workers: workers && countText(workers.length),
+            'Open circuit breakers': circuits && countText(circuits.open),
+            'Deliveries waiting for a worker': backlog && countText(backlog.due),
+            'Oldest delivery waiting for a worker':
+              backlog?.oldestDueSeconds != null && durationText(backlog.oldestDueSeconds * 1000),
+          }}
         />
       )}
     </Loaded>

@@ -104,11 +104,11 @@ export function Usage() {
           <>
             <Facts
               isWide
-              of={[
-                ['Plan', sentence(usage.plan)],
-                [`Events since ${usage.month.from.slice(0, 10)} (UTC)`, countText(usage.month.events)],
-                ['Payloads', sizeText(usage.month.payloadBytes)],
-              ]}
+              of={{
+                Plan: sentence(usage.plan),
+                [`Events since ${usage.month.from.slice(0, 10)} (UTC)`]: countText(usage.month.events),
+                Payloads: sizeText(usage.month.payloadBytes),
+              }}
             />
             <h2>Limits</h2>
             <DataTable

@@ -76,18 +76,17 @@ export function ReplayPage() {
       what="replay"
       status={({ status }) => <Status of={status} />}
       actions={(replay) => mayWrite && !hasEnded(replay) && <Cancel id={replay.id} />}
-      facts={(replay) => [
-        ['Created', <Time key="created" at={replay.createdAt} exact />],
-        ['Started', <Time key="started" at={replay.startedAt} />],
-        ['Finished', <Time key="finished" at={replay.finishedAt} />],
-        ['Rate limit', `${plural(replay.ratePerSecond, 'event')} per second`],
-        replay.temporalUrl !== null && [
-          'Workflow',
-          <a key="workflow" href={replay.temporalUrl} target="_blank" rel="noreferrer">
+      facts={(replay) => ({
+        Created: <Time at={replay.createdAt} exact />,
+        Started: <Time at={replay.startedAt} />,
+        Finished: <Time at={replay.finishedAt} />,
+        'Rate limit': `${plural(replay.ratePerSecond, 'event')} per second`,
+        Workflow: replay.temporalUrl !== null && (
+          <a href={replay.temporalUrl} target="_blank" rel="noreferrer">
             View in Temporal
-          </a>,
-        ],
-      ]}
+          </a>
+        ),
+      })}
     >
       {(replay) => <Shown replay={replay} />}
     </RecordPage>
@@ -120,28 +119,26 @@ function Shown({ replay }: { replay: EventReplay }) {
           {share !== null && <Progress value={share} aria-label="Progress" />}
           <Facts
             isWide
-            of={[
-              ['Events replayed', countText(eventsReplayed)],
-              ['Deliveries created', countText(replay.deliveriesCreated)],
-              ['Payload expired', countText(eventsExpired)],
-              ['No route', countText(eventsUnroutable)],
-              replay.replayedUntil !== null && ['Replayed up to', <Time key="until" at={replay.replayedUntil} exact />],
-            ]}
+            of={{
+              'Events replayed': countText(eventsReplayed),
+              'Deliveries created': countText(replay.deliveriesCreated),
+              'Payload expired': countText(eventsExpired),
+              'No route': countText(eventsUnroutable),
+              'Replayed up to': replay.replayedUntil !== null && <Time at={replay.replayedUntil} exact />,
+            }}
           />
         </div>
       </Card>
       <Card title="Selection">
         <Facts
           isWide
-          of={[
-            ['Filter', <bdi key="what">{filterText(replay, sources.nameOf)}</bdi>],
-            [
-              'Destinations',
+          of={{
+            Filter: <bdi>{filterText(replay, sources.nameOf)}</bdi>,
+            Destinations:
               destinationIds === null
                 ? "All destinations of the sources' enabled routes"
                 : destinationIds.map(destinations.nameOf).join(', '),
-            ],
-          ]}
+          }}
         />
       </Card>
     </>

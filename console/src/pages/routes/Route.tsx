@@ -8,7 +8,7 @@ import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Mono, PageLink, Status, stateOf } from '../../components/ui.tsx';
-import { timeFact } from '../../forms/recordPages.tsx';
+import { exactTime } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
 import { Circuit } from './Circuit.tsx';
@@ -31,15 +31,12 @@ export function RoutePage() {
           <Settings
             key={route.updatedAt}
             of={route}
-            more={[
-              route.withheldEmails.length > 0 && [
-                'Addresses that receive no email',
-                plain(route.withheldEmails.join(', ')),
-              ],
-              timeFact('Created', route.createdAt),
-              timeFact('Updated', route.updatedAt),
-              ['ID', <Mono key="id" text={route.id} />],
-            ]}
+            more={{
+              'Addresses that receive no email': plain(route.withheldEmails.join(', ')),
+              Created: exactTime(route.createdAt),
+              Updated: exactTime(route.updatedAt),
+              ID: <Mono text={route.id} />,
+            }}
           />
         ),
       })}

@@ -121,13 +121,14 @@ function fieldsOf(form: Form, isStored: boolean): Entry[] {
     {
       node: <FilterFields form={form} />,
       paths: ['filterId', 'filterConditions'],
-      facts: [
-        filterId !== null && ['Filter', <Names key="filter" list="listFilters" ids={[filterId]} />],
-        filterConditions !== null && [
-          'Filter',
-          filterConditions.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>),
-        ],
-      ],
+      facts: {
+        Filter:
+          filterId !== null ? (
+            <Names list="listFilters" ids={[filterId]} />
+          ) : (
+            filterConditions?.map((row) => <div key={JSON.stringify(row)}>{conditionText(row)}</div>)
+          ),
+      },
     },
     folded('Schema and transform', [
       record('schemaId', 'Schema', 'listSchemas', { help: 'Events whose payload does not match are not delivered.' }),

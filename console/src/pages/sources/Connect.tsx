@@ -48,11 +48,11 @@ export function Connect({ source }: { source: Source }) {
             <Instructions of={known} />
             <Facts
               isWide
-              of={[
-                source.idempotencyKey === null && ['Suggested idempotency key', dedupText(known.dedup)],
-                known.handshakes.length > 0 && ['Handshakes', known.handshakes.join(', ')],
-                source.lastHandshake?.shown != null && ['Complete setup with', plain(source.lastHandshake.shown)],
-              ]}
+              of={{
+                'Suggested idempotency key': source.idempotencyKey === null && dedupText(known.dedup),
+                Handshakes: known.handshakes.length > 0 && known.handshakes.join(', '),
+                'Complete setup with': source.lastHandshake?.shown != null && plain(source.lastHandshake.shown),
+              }}
             />
           </>
         )}

@@ -159,14 +159,14 @@ function One({ refusal, mayRead }: { refusal: Refusal; mayRead: boolean }) {
       <p>{CAUSES[refusal.cause]}</p>
       <Facts
         isWide
-        of={[
-          ['Refused', <Time key="at" at={refusal.refusedAt} ms exact />],
-          ['Cause', causeText(refusal)],
-          ['Response', `${refusal.status} ${plain(refusal.message)}`],
-          ['Method', refusal.method],
-          ['Client address', plain(refusal.clientAddress)],
-          ['Size', refusal.payloadSize === null ? 'Unknown' : sizeText(refusal.payloadSize)],
-        ]}
+        of={{
+          Refused: <Time at={refusal.refusedAt} ms exact />,
+          Cause: causeText(refusal),
+          Response: `${refusal.status} ${plain(refusal.message)}`,
+          Method: refusal.method,
+          'Client address': plain(refusal.clientAddress),
+          Size: refusal.payloadSize === null ? 'Unknown' : sizeText(refusal.payloadSize),
+        }}
       />
       <Headers title="Headers" of={refusal.headers} />
       <h3>Start of payload</h3>

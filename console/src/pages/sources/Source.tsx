@@ -12,7 +12,7 @@ import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { countText } from '../../format.ts';
-import { timeFact } from '../../forms/recordPages.tsx';
+import { exactTime } from '../../forms/recordPages.tsx';
 import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
@@ -35,21 +35,20 @@ export function SourcePage() {
       what="source"
       status={(source) => <Status of={stateOf(source)} />}
       actions={(source) => mayWrite && <Actions source={source} />}
-      facts={({ id, ...source }) => [
-        ['Verification', verifiedBy(source as Source, providers)],
-        ['Events', countText(source.eventsCount)],
-        ['Last event', <Time key="last" at={source.lastEventAt} />],
-        mayEvents && [
-          'Related',
-          <PageLink key="events" to="/events" search={{ sourceId: id, range: '24h' }}>
+      facts={({ id, ...source }) => ({
+        Verification: verifiedBy(source as Source, providers),
+        Events: countText(source.eventsCount),
+        'Last event': <Time at={source.lastEventAt} />,
+        Related: mayEvents && (
+          <PageLink to="/events" search={{ sourceId: id, range: '24h' }}>
             View events
-          </PageLink>,
-        ],
-        mayRoutes && ['Routes', <CountLink key="routes" list="listRoutes" input={{ sourceId: id }} one="route" />],
-        ['Slug', source.slug],
-        ['Created', <Time key="created" at={source.createdAt} />],
-        ['Updated', <Time key="updated" at={source.updatedAt} />],
-      ]}
+          </PageLink>
+        ),
+        Routes: mayRoutes && <CountLink list="listRoutes" input={{ sourceId: id }} one="route" />,
+        Slug: source.slug,
+        Created: <Time at={source.createdAt} />,
+        Updated: <Time at={source.updatedAt} />,
+      })}
       tabs={(source) => ({
         Overview: <Shown source={source} />,
         'Refused webhooks': mayEvents && <Refusals id={source.id} />,
@@ -57,14 +56,13 @@ export function SourcePage() {
           <Settings
             key={source.updatedAt}
             of={source}
-            more={[
-              timeFact('Previous secret valid until', source.previousSecretUntil),
-              timeFact('Previous URL valid until', source.previousTokenUntil),
-              source.lastHandshake != null && [
-                `Last handshake (${source.lastHandshake.kind})`,
-                <Time key="handshake" at={source.lastHandshake.at} />,
-              ],
-            ]}
+            more={{
+              'Previous secret valid until': exactTime(source.previousSecretUntil),
+              'Previous URL valid until': exactTime(source.previousTokenUntil),
+              [`Last handshake (${source.lastHandshake?.kind})`]: source.lastHandshake != null && (
+                <Time at={source.lastHandshake.at} />
+              ),
+            }}
           />
         ),
       })}

@@ -48,12 +48,12 @@ const { New, Edit, Settings } = recordPages<typeof members, Source>({
         {
           node: <Method form={form} />,
           paths: ['verificationConfig', 'verificationConfig.type'],
-          facts: [['Signature verification', METHODS[config.type].title]],
+          facts: { 'Signature verification': METHODS[config.type].title },
         },
         {
           node: <ProviderChoice form={form} answer={providers} of={provider} />,
           paths: ['provider'],
-          facts: [provider && ['Provider', provider.title]],
+          facts: { Provider: provider?.title },
         },
         ...secretFields(config, provider, !isNew),
         ...within('verificationConfig', methodFields(config)),
@@ -139,7 +139,7 @@ function secretFields(config: Config, provider: Provider | undefined, isStored: 
   };
   return [
     isAsked && secret('verificationConfig.secret', label, optionsOf(isProvider ? provider?.secret : about)),
-    isAsked && isStored && { node: null, facts: [[label, 'Set']] },
+    isAsked && isStored && { node: null, facts: { [label]: 'Set' } },
     isProvider &&
       provider?.verifyToken != null &&
       secret('verificationConfig.verifyToken', 'Verify token', optionsOf(provider.verifyToken)),
