@@ -1,12 +1,13 @@
 // Figures over time (GET /api/metrics), of all or of a source, a route or a destination, as a chart with its totals.
 import type { MetricPoint, Metrics } from '@hookyard/client';
 import { useMemo } from 'react';
+import { useMay } from '../api/caller.tsx';
 import { useSome } from '../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { Failed, Loading } from '../components/Failed.tsx';
 import { Card } from '../components/ui.tsx';
 import { countText, durationText, plural } from '../format.ts';
-import { RANGES, type RangeName } from '../search.ts';
+import { RANGES, type RangeName, useRangeName } from '../search.ts';
 import { Chart, type List, type Series } from './Chart.tsx';
 
 /** Seconds. */
@@ -42,13 +43,35 @@ export function beginOf(range: RangeName, step: number, times = 1): string {
   return new Date(Math.min(first, Math.floor((now - CLOCK_MS) / stepMs)) * stepMs).toISOString();
 }
 
-interface Props {
+interface Content {
   title: string;
   metric: Metrics['metric'];
   members: readonly Member[];
-  range: RangeName;
-  /** Of what; of all without it. */
-  of?: { sourceId?: string; routeId?: string; destinationId?: string };
+}
+type Subject = { sourceId?: string; routeId?: string; destinationId?: string };
+
+const CHARTS = {
+  received: { title: 'Events received', metric: 'events', members: ['events'] },
+  routed: { title: 'Events routed', metric: 'events', members: ['events'] },
+  refused: { title: 'Refused webhooks', metric: 'refused', members: ['refused'] },
+  /** One that failed over counts by its successor. */
+  ended: { title: 'Deliveries', metric: 'deliveries', members: ['delivered', 'failed', 'notSent'] },
+  deliveries: { title: 'Deliveries', metric: 'deliveries', members: ['delivered', 'failed', 'failedOver', 'notSent'] },
+  percentiles: { title: 'Response latency', metric: 'latency', members: ['p50', 'p95', 'p99'] },
+  average: { title: 'Response latency', metric: 'attempts', members: ['avgLatency'] },
+} satisfies Record<string, Content>;
+
+/** Charts of the time range of the page, for keys that may see them. @param of of what; of all without it */
+export function Charts({ show, of = {} }: { show: (keyof typeof CHARTS)[]; of?: Subject }) {
+  const range = useRangeName();
+  if (!useMay('deliveries:read')) return null;
+  return (
+    <div className="grid-2">
+      {show.map((name) => (
+        <Figures key={name} {...(CHARTS[name] as Content)} range={range} of={of} />
+      ))}
+    </div>
+  );
 }
 
 /** The statuses of deliveries that a member counts; without them any. */
@@ -60,7 +83,7 @@ const STATUSES: Partial<Record<Member, string>> = {
 };
 
 /** The list that holds what a member counts. */
-function listOfMember(member: Member, of: Props['of'] = {}): List {
+function listOfMember(member: Member, of: Subject): List {
   if (member === 'events' || member === 'filtered') return { to: '/events', search: of };
   if (member === 'refused')
     return of.sourceId
@@ -70,7 +93,7 @@ function listOfMember(member: Member, of: Props['of'] = {}): List {
   return { to: '/deliveries', search: { ...of, ...(status !== undefined && { status }) } };
 }
 
-export function Figures({ title, metric, members, range, of }: Props) {
+function Figures({ title, metric, members, range, of }: Content & { range: RangeName; of: Subject }) {
   const step = metric === 'refused' ? Math.max(REFUSED_STEP, STEPS[range]) : STEPS[range];
   const from = beginOf(range, step);
   const input = { metric, from, step, ...of };
@@ -108,7 +131,7 @@ export function stepsOf({ from, to, step, series: [one] }: Metrics, begin = from
   return { times, points: times.map((at) => counted.get(at)) };
 }
 
-function drawnOf(data: Metrics, members: readonly Member[], of: Props['of']) {
+function drawnOf(data: Metrics, members: readonly Member[], of: Subject) {
   const { times, points } = stepsOf(data);
   const series: Series[] = members.map((member) => ({
     label: MEMBERS[member][0],

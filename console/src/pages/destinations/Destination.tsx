@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Destination } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { Figures } from '../../charts/Figures.tsx';
+import { Charts } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
@@ -14,7 +14,6 @@ import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
 import { exactTime } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
-import { useRangeName } from '../../search.ts';
 import { OPEN } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
 import { NotReplayed } from '../deliveries/ReplayFailed.tsx';
@@ -50,7 +49,16 @@ export function DestinationPage() {
         Updated: <Time at={destination.updatedAt} />,
       })}
       tabs={(destination) => ({
-        Overview: <Shown destination={destination} />,
+        Overview: (
+          <>
+            {mayWrite && <TestSend id={id} isWarehouse={destination.type !== 'http'} />}
+            <Health id={id} isWarehouse={destination.type !== 'http'} />
+            <Charts
+              show={destination.type === 'http' ? ['deliveries', 'percentiles'] : ['deliveries']}
+              of={{ destinationId: id }}
+            />
+          </>
+        ),
         Files: destination.type !== 'http' && <Batches id={destination.id} />,
         'Ordering keys': isOrdered && <OrderKeys id={id} />,
         Settings: <Stored of={destination} />,
@@ -76,34 +84,6 @@ export function DestinationPage() {
         </>
       )}
     </RecordPage>
-  );
-}
-
-function Shown({ destination: { id, type } }: { destination: Destination }) {
-  const range = useRangeName();
-  const maySee = useMay('deliveries:read');
-  const mayTest = useMay('destinations:write');
-  const of = { destinationId: id };
-  const isHttp = type === 'http';
-  return (
-    <>
-      {mayTest && <TestSend id={id} isWarehouse={!isHttp} />}
-      <Health id={id} isWarehouse={!isHttp} />
-      {maySee && (
-        <div className="grid-2">
-          <Figures
-            title="Deliveries"
-            metric="deliveries"
-            members={['delivered', 'failed', 'failedOver', 'notSent']}
-            range={range}
-            of={of}
-          />
-          {isHttp && (
-            <Figures title="Response latency" metric="latency" members={['p50', 'p95', 'p99']} range={range} of={of} />
-          )}
-        </div>
-      )}
-    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
-import { Figures } from '../../charts/Figures.tsx';
+import { Charts } from '../../charts/Figures.tsx';
 import { Loading } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Callout } from '../../components/ui.tsx';
@@ -34,14 +34,7 @@ export function Overview() {
         </Callout>
       )}
       <Attention of={attention} />
-      {maySee && (
-        <div className="grid-2">
-          <Figures title="Events received" metric="events" members={['events']} range={range} />
-          <Figures title="Deliveries" metric="deliveries" members={['delivered', 'failed', 'notSent']} range={range} />
-          <Figures title="Response latency" metric="attempts" members={['avgLatency']} range={range} />
-          <Figures title="Refused webhooks" metric="refused" members={['refused']} range={range} />
-        </div>
-      )}
+      <Charts show={['received', 'ended', 'average', 'refused']} />
     </Page>
   );
 }

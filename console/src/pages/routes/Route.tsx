@@ -1,7 +1,7 @@
 // One route: its flow with figures, its circuit breaker, a test with a past event, and its settings.
 import type { Route } from '@hookyard/client';
 import { useMay } from '../../api/caller.tsx';
-import { Figures } from '../../charts/Figures.tsx';
+import { Charts } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
 import { Count } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
@@ -69,27 +69,16 @@ function Shown({ route }: { route: Route }) {
     <>
       <Flow route={route} range={range} />
       <Circuit route={route} />
+      <Charts show={['routed', 'deliveries']} of={of} />
       {maySee && (
-        <>
-          <div className="grid-2">
-            <Figures title="Events routed" metric="events" members={['events']} range={range} of={of} />
-            <Figures
-              title="Deliveries"
-              metric="deliveries"
-              members={['delivered', 'failed', 'failedOver', 'notSent']}
-              range={range}
-              of={of}
-            />
-          </div>
-          <div className="row row-loose">
-            <PageLink to="/deliveries" search={{ ...of, range: '24h' }}>
-              View deliveries
-            </PageLink>
-            <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed', replayed: 'false' }}>
-              View failed deliveries not replayed (last 7 days)
-            </PageLink>
-          </div>
-        </>
+        <div className="row row-loose">
+          <PageLink to="/deliveries" search={{ ...of, range: '24h' }}>
+            View deliveries
+          </PageLink>
+          <PageLink to="/deliveries" search={{ ...of, range: '7d', status: 'failed', replayed: 'false' }}>
+            View failed deliveries not replayed (last 7 days)
+          </PageLink>
+        </div>
       )}
     </>
   );

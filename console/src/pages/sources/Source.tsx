@@ -4,7 +4,7 @@ import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAll } from '../../api/lists.ts';
 import { useAsk } from '../../api/queries.ts';
-import { Figures } from '../../charts/Figures.tsx';
+import { Charts } from '../../charts/Figures.tsx';
 import { Confirm, RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
@@ -13,7 +13,6 @@ import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { Callout, PageLink, Status, stateOf } from '../../components/ui.tsx';
 import { countText } from '../../format.ts';
 import { exactTime } from '../../forms/recordPages.tsx';
-import { useRangeName } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
 import { Refusals } from './Refusals.tsx';
@@ -50,7 +49,13 @@ export function SourcePage() {
         Updated: <Time at={source.updatedAt} />,
       })}
       tabs={(source) => ({
-        Overview: <Shown source={source} />,
+        Overview: (
+          <>
+            <Connect source={source} />
+            <TestWebhook source={source} />
+            <Charts show={['received', 'refused']} of={{ sourceId: source.id }} />
+          </>
+        ),
         'Refused webhooks': mayEvents && <Refusals id={source.id} />,
         Settings: (
           <Settings
@@ -98,24 +103,6 @@ function Unconnected({ id }: { id: string }) {
         Create a route
       </PageLink>
     </Callout>
-  );
-}
-
-function Shown({ source }: { source: Source }) {
-  const range = useRangeName();
-  const maySeeFigures = useMay('deliveries:read');
-  const of = { sourceId: source.id };
-  return (
-    <>
-      <Connect source={source} />
-      <TestWebhook source={source} />
-      {maySeeFigures && (
-        <div className="grid-2">
-          <Figures title="Events received" metric="events" members={['events']} range={range} of={of} />
-          <Figures title="Refused webhooks" metric="refused" members={['refused']} range={range} of={of} />
-        </div>
-      )}
-    </>
   );
 }
 
