@@ -2,12 +2,11 @@
 // of a route. Each says why it holds, and what resumes the deliveries.
 import { NumberInput, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQueries } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import type { CircuitStatus, Route } from '@hookyard/client';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { call } from '../api/client.ts';
-import { pause } from '../api/pause.ts';
 import { operationOf } from '../api/records.ts';
 import { AGAIN_MS, ask, askAgain, queryClient, useAsk } from '../api/queries.ts';
 import { durationText, plain, plural, sentence, timeText, type Total, totalText, zoneName } from '../format.ts';
@@ -142,7 +141,7 @@ export function NextTry({ of: status }: { of: CircuitStatus }) {
   return `Retries a delivery in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
 }
 
-/** The answers are those of `followCircuit`. */
+/** The answers are those of `watch`. */
 function StoredNextTry({ id, before = '' }: { id: string; before?: string }) {
   const { data } = useAsk('getCircuitStatus', { id });
   if (!data || data.circuitState === 'closed' || data.paused) return null;
@@ -154,41 +153,37 @@ function StoredNextTry({ id, before = '' }: { id: string; before?: string }) {
   );
 }
 
-/** By the id of its route: who looks at its circuit breaker, and how many rows show it. */
-const followers = new Map<string, { shown: number; end: AbortController }>();
-
-/** Looks at a circuit breaker while it is shown; once, however many rows show it. @returns what ends it */
-function follow(route: Route, mayCount: boolean): () => void {
-  const follower = followers.get(route.id) ?? { shown: 0, end: new AbortController() };
-  if (follower.shown === 0) void followCircuit(route, mayCount, follower.end.signal);
-  followers.set(route.id, follower);
-  follower.shown += 1;
-  return () => {
-    follower.shown -= 1;
-    if (follower.shown > 0) return;
-    followers.delete(route.id);
-    follower.end.abort();
-  };
-}
-
 /** By the id of their routes: those that were closed on this page. */
 const closedHere = new Set<string>();
 
-/** Until it is no longer shown, and once afterwards. Says when it has closed, and why. */
-async function followCircuit({ id, name }: Route, mayCount: boolean, shown: AbortSignal): Promise<void> {
-  let held: Total | null = null;
-  let openedAt: string | null = null;
-  // What shows it may be old: what closed before the first look is not told.
-  let wasOpen = false;
-  for (let isLast = false; !isLast; ) {
-    isLast = shown.aborted;
-    if (!document.hidden || isLast) {
+/** What was seen of a circuit breaker. */
+interface Seen {
+  status: CircuitStatus;
+  /** Since it was open: when it opened, and what it held. */
+  openedAt: string | null;
+  held: Total | null;
+}
+
+/** Looks at a circuit breaker, once for all rows that show it; says when it has closed, and why. */
+const watch = ({ id, name }: Route, mayCount: boolean) =>
+  queryOptions({
+    queryKey: ['circuit', id],
+    refetchInterval: AGAIN_MS / 2,
+    // Not asked for again by what it tells.
+    staleTime: 'static',
+    // What closed before the first look is not told: what shows it then may be old.
+    gcTime: 0,
+    queryFn: async (): Promise<Seen> => {
+      const before = queryClient.getQueryData<Seen>(['circuit', id]);
       const [status, waiting] = await Promise.all([
-        queryClient.fetchQuery({ ...ask('getCircuitStatus', { id }), staleTime: 0 }).catch(() => null),
+        // Not a query of its own: that would be cancelled with the last row that shows it.
+        call('getCircuitStatus', { id }),
         mayCount ? call('listDeliveries', { ...heldAt('route', id), pageSize: 1 }).catch(() => null) : null,
       ]);
-      const isClosed = status?.circuitState === 'closed';
-      if (isClosed && wasOpen) {
+      queryClient.setQueryData(ask('getCircuitStatus', { id }).queryKey, status);
+      const { openedAt = null, held = null } = before ?? {};
+      const isClosed = status.circuitState === 'closed';
+      if (isClosed && before && before.status.circuitState !== 'closed') {
         // A retry cannot succeed before the cooldown has passed; who closes it by hand elsewhere rarely waits for that.
         const retriedAt = Date.parse(openedAt ?? '') + status.cooldownSeconds * 1000;
         const isRetried = !closedHere.delete(id) && Date.parse(status.lastSuccessAt ?? '') >= retriedAt;
@@ -199,15 +194,15 @@ async function followCircuit({ id, name }: Route, mayCount: boolean, shown: Abor
         notifications.show({ message, autoClose: CLOSED_SHOWN_MS });
         void askAgain();
       }
-      if (status) wasOpen = !isClosed;
       // It was closed here, and has opened again since.
-      if (status?.openedAt && openedAt !== null && status.openedAt !== openedAt) closedHere.delete(id);
-      openedAt = status?.openedAt ?? openedAt;
-      if (!isClosed) held = waiting?.pagination ?? held;
-    }
-    await pause(AGAIN_MS / 2, shown);
-  }
-}
+      if (status.openedAt && openedAt !== null && status.openedAt !== openedAt) closedHere.delete(id);
+      return {
+        status,
+        openedAt: status.openedAt ?? openedAt,
+        held: isClosed ? held : (waiting?.pagination ?? held),
+      };
+    },
+  });
 
 interface CircuitProps {
   of: Route;
@@ -220,10 +215,12 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
   const mayWrite = useMay('routes:write');
   const mayCount = useMay('deliveries:read');
   const isClosed = circuitState === 'closed';
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the name is that of when it began
+  const seen = watch(route, mayCount);
+  useQuery({ ...seen, enabled: !isClosed });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once more when it is no longer shown
   useEffect(() => {
-    if (!isClosed) return follow(route, mayCount);
-  }, [id, isClosed, mayCount]);
+    if (!isClosed) return () => void queryClient.fetchQuery({ ...seen, staleTime: 0 }).catch(() => null);
+  }, [id, isClosed]);
   if (!mayWrite || isClosed) return null;
   return (
     <ConfirmedAction
