@@ -14,21 +14,25 @@ const REFUSED = {
   replay: 'in progress, already replaced by a later delivery, or missing their payload or destination',
   cancel: 'already finished, or being written to a file',
 };
-const FIRST = 'first';
 
 export interface BulkProgress {
-  phase: 'running' | 'ended' | 'stopped' | 'failed';
-  total: number;
   done: number;
   /** Deliveries to which it does not apply any more, by why. */
-  refused: Map<string, number>;
-  /** Why it could not continue. */
-  problem: string | null;
+  refused: ReadonlyMap<string, number>;
+}
+
+/** What was done at once, and to how many it did not apply. */
+interface Step {
+  done: number;
+  refused?: number;
+  why?: string;
 }
 
 interface Run {
   action: BulkAction;
-  total: number;
+  /** Null: all that match the filter. */
+  ids: readonly string[] | null;
+  filter: DeliveryFilter;
   perSecond: number;
   signal: AbortSignal;
   /** Is called with every step. */
@@ -41,66 +45,47 @@ export async function countAll(action: BulkAction, filter: DeliveryFilter, signa
   return (await call('actOnDeliveries', { body }, { signal })).deliveriesFound;
 }
 
-/** Acts on all that match, the newest first. */
-export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...run }: Run): Promise<void> {
-  let cursor: string | null = FIRST;
-  return steps(run, async (progress) => {
-    if (cursor === null) return null;
-    const body = { ...filtersOf(filter), action, cursor, limit: perSecond };
-    const answer = await call('actOnDeliveries', { body }, { signal: run.signal });
-    progress.done += answer.deliveriesChanged;
-    note(progress, REFUSED[action], answer.deliveriesFound - answer.deliveriesChanged);
-    cursor = answer.nextCursor;
-    return answer.deliveriesFound / perSecond;
-  });
+/** @throws what it cannot continue after, or that the signal has ended it */
+export async function actOn(run: Run): Promise<void> {
+  const { ids, perSecond, signal, tell } = run;
+  const refused = new Map<string, number>();
+  let done = 0;
+  let due = performance.now();
+  for await (const step of ids ? chosen(ids, run) : matching(run)) {
+    const { refused: count = 0, why = '' } = step;
+    done += step.done;
+    if (count > 0) refused.set(why, (refused.get(why) ?? 0) + count);
+    tell({ done, refused: new Map(refused) });
+    due += ((step.done + count) * 1000) / perSecond;
+    await pause(due - performance.now(), signal);
+    signal.throwIfAborted();
+  }
 }
 
-/** Acts on chosen ones. */
-export function actOnChosen(ids: readonly string[], { action, perSecond, ...run }: Run): Promise<void> {
-  const left = [...ids];
-  return steps(run, async (progress) => {
-    const id = left.shift();
-    if (id === undefined) return null;
-    try {
-      await call(OPERATIONS[action], { id }, { signal: run.signal });
-      progress.done += 1;
-    } catch (error) {
-      // This delivery cannot be acted on (409, 410, ...); what is wrong with the key or the service stops it all.
-      const isOwn = error instanceof HookyardError && [400, 404, 409, 410, 422].includes(error.status ?? 0);
-      if (!isOwn) throw error;
-      note(progress, error.status === 409 ? REFUSED[action] : told(error).title, 1);
-    }
-    return 1 / perSecond;
-  });
+/** All that match, the newest first. */
+async function* matching({ filter, action, perSecond: limit, signal }: Run): AsyncGenerator<Step> {
+  for (let cursor: string | null = 'first'; cursor !== null; ) {
+    const body: Input<'actOnDeliveries'>['body'] = { ...filtersOf(filter), action, cursor, limit };
+    const { deliveriesFound, deliveriesChanged, nextCursor } = await call('actOnDeliveries', { body }, { signal });
+    yield { done: deliveriesChanged, refused: deliveriesFound - deliveriesChanged, why: REFUSED[action] };
+    cursor = nextCursor;
+  }
+}
+
+async function* chosen(ids: readonly string[], { action, signal }: Run): AsyncGenerator<Step> {
+  for (const id of ids)
+    yield await call(OPERATIONS[action], { id }, { signal }).then(
+      () => ({ done: 1 }),
+      (error: unknown) => {
+        // This delivery cannot be acted on (409, 410, ...); what is wrong with the key or the service stops it all.
+        const isOwn = error instanceof HookyardError && [400, 404, 409, 410, 422].includes(error.status ?? 0);
+        if (!isOwn) throw error;
+        return { done: 0, refused: 1, why: error.status === 409 ? REFUSED[action] : told(error).title };
+      },
+    );
 }
 
 const filtersOf = ({ status, ...filter }: DeliveryFilter): Filters => ({
   ...filter,
   ...(status !== undefined && { status: [status].flat().flatMap((text) => text.split(',')) as never }),
 });
-
-function note({ refused }: BulkProgress, why: string, count: number): void {
-  if (count > 0) refused.set(why, (refused.get(why) ?? 0) + count);
-}
-
-/** @param step one step; how many seconds it stands for, or null when there was nothing left */
-async function steps(
-  { total, signal, tell }: Pick<Run, 'total' | 'signal' | 'tell'>,
-  step: (progress: BulkProgress) => Promise<number | null>,
-): Promise<void> {
-  const progress: BulkProgress = { phase: 'running', total, done: 0, refused: new Map(), problem: null };
-  let due = performance.now();
-  for (;;) {
-    await pause(due - performance.now(), signal);
-    if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
-    try {
-      const seconds = await step(progress);
-      if (seconds === null) return tell({ ...progress, phase: 'ended' });
-      due += seconds * 1000;
-    } catch (error) {
-      if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
-      return tell({ ...progress, phase: 'failed', problem: told(error).message });
-    }
-    tell({ ...progress });
-  }
-}

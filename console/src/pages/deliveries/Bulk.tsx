@@ -1,15 +1,9 @@
 // An action on many deliveries: how many first, then at which rate, then how far it is, and how it ended. It runs in
 // this tab and says so; it can be stopped.
 import { Box, Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
-import {
-  actOnChosen,
-  actOnMatching,
-  type BulkAction,
-  type BulkProgress,
-  countAll,
-  type DeliveryFilter,
-} from '../../api/bulk.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useRef, useState } from 'react';
+import { actOn, type BulkAction, type BulkProgress, countAll, type DeliveryFilter } from '../../api/bulk.ts';
 import { told } from '../../api/errors.ts';
 import { askAgain } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
@@ -51,39 +45,39 @@ interface Props {
   onClose: () => void;
 }
 
-export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
-  const [total, setTotal] = useState<number | null>(chosen?.length ?? null);
+export function Bulk({ action, ids, filter, onClose }: Props) {
   const [perSecond, setPerSecond] = useState(DEFAULT_RATE);
-  const [progress, setProgress] = useState<BulkProgress | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const stop = useRef(new AbortController());
-  const [since, setSince] = useState('');
+  const [progress, setProgress] = useState<BulkProgress>({ done: 0, refused: new Map() });
+  const [since, setSince] = useState<string | null>(null);
+  const stop = useRef<AbortController | null>(null);
+  useEffect(() => () => stop.current?.abort(), []);
   const { title, verb, done, what, none } = WORDS[action];
   const matching = action === 'replay' ? { ...filter, replayed: false } : filter;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it counts what matched when it was opened
-  useEffect(() => {
-    const controller = new AbortController();
-    stop.current = controller;
-    if (chosen === null) {
-      countAll(action, matching, controller.signal).then(setTotal, (error: unknown) => {
-        if (!controller.signal.aborted) setProblem(told(error).message);
-      });
-    }
-    return () => controller.abort();
-  }, []);
-  const isRunning = progress?.phase === 'running';
-  const begin = async () => {
-    setSince(await sinceNow(placeIn(filter)));
-    const run = { action, total: total ?? 0, perSecond, signal: stop.current.signal, tell: setProgress };
-    await (chosen === null ? actOnMatching(matching, run) : actOnChosen(chosen, run));
-    await askAgain();
-  };
+  // What matched when the dialog was opened.
+  const counted = useQuery({
+    queryKey: ['bulk', useId()],
+    enabled: ids === null,
+    ...{ staleTime: 'static', gcTime: 0 },
+    queryFn: ({ signal }) => countAll(action, matching, signal),
+  });
+  const total = ids?.length ?? counted.data;
+  const { mutate, isIdle, isPending, isSuccess, error } = useMutation({
+    mutationFn: async () => {
+      stop.current = new AbortController();
+      const { signal } = stop.current;
+      setSince(await sinceNow(placeIn(filter)));
+      await actOn({ ...{ action, ids, perSecond, signal }, filter: matching, tell: setProgress });
+    },
+    onSettled: () => void askAgain(),
+  });
+  const isStopped = stop.current?.signal.aborted === true;
+  const phase = isPending ? 'running' : isSuccess ? 'ended' : isStopped ? 'stopped' : 'failed';
   return (
-    <Modal opened onClose={onClose} title={title} closeOnClickOutside={!isRunning} closeOnEscape={!isRunning}>
-      {problem !== null && <Text role="alert">{problem}</Text>}
-      {total === null && problem === null && <Text role="status">Counting…</Text>}
+    <Modal opened onClose={onClose} title={title} closeOnClickOutside={!isPending} closeOnEscape={!isPending}>
+      {counted.error && <Text role="alert">{told(counted.error).message}</Text>}
+      {total === undefined && !counted.error && <Text role="status">Counting…</Text>}
       {total === 0 && <Text>{none}</Text>}
-      {total !== null && total > 0 && progress === null && (
+      {total !== undefined && total > 0 && isIdle && (
         <>
           <Text>
             <strong data-count={total}>{plural(total, 'delivery')}</strong> will be {done}. {what}
@@ -105,24 +99,25 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
           )}
         </>
       )}
-      {progress && <Shown progress={progress} done={done} />}
-      {progress && action === 'replay' && (
+      {!isIdle && <Shown {...{ phase, progress, done }} total={total ?? 0} />}
+      {phase === 'failed' && error && <Text role="alert">{told(error).message}</Text>}
+      {since !== null && action === 'replay' && (
         <Box mt="sm">
           <Outcome where={placeIn(filter)} since={since} onSee={onClose} />
         </Box>
       )}
       <Group justify="end" mt="md">
-        {isRunning ? (
-          <Button variant="default" onClick={() => stop.current.abort()}>
+        {isPending ? (
+          <Button variant="default" onClick={() => stop.current?.abort()}>
             Stop
           </Button>
         ) : (
           <Button variant="default" onClick={onClose}>
-            {progress === null && action !== 'cancel' ? 'Cancel' : 'Close'}
+            {isIdle && action !== 'cancel' ? 'Cancel' : 'Close'}
           </Button>
         )}
-        {progress === null && total !== null && total > 0 && (
-          <Button onClick={() => void begin()} color={action === 'cancel' ? 'red' : undefined} data-autofocus>
+        {isIdle && total !== undefined && total > 0 && (
+          <Button onClick={() => mutate()} color={action === 'cancel' ? 'red' : undefined} data-autofocus>
             {verb} {countText(total)}
           </Button>
         )}
@@ -139,29 +134,31 @@ const placeIn = ({ sourceId, routeId, destinationId, eventId }: DeliveryFilter) 
   eventId,
 });
 
-function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
+const PHASES = { running: 'Running', ended: 'Finished', stopped: 'Stopped', failed: 'Stopped by an error' };
+
+interface ShownProps {
+  phase: keyof typeof PHASES;
+  total: number;
+  progress: BulkProgress;
+  done: string;
+}
+
+function Shown({ phase, total, progress, done }: ShownProps) {
   const refused = [...progress.refused.values()].reduce((sum, count) => sum + count, 0);
   const handled = progress.done + refused;
-  const phase = {
-    running: 'Running',
-    ended: 'Finished',
-    stopped: 'Stopped',
-    failed: 'Stopped by an error',
-  }[progress.phase];
   return (
     <>
-      <Progress value={(100 * handled) / Math.max(1, progress.total)} aria-label="Progress" mb="xs" />
-      <Text role="status" data-phase={progress.phase}>
-        {phase}: {countText(progress.done)} {done}
+      <Progress value={(100 * handled) / Math.max(1, total)} aria-label="Progress" mb="xs" />
+      <Text role="status" data-phase={phase}>
+        {PHASES[phase]}: {countText(progress.done)} {done}
         {refused > 0 && `, ${countText(refused)} skipped`}
-        {handled < progress.total && `, ${countText(progress.total - handled)} remaining`}
+        {handled < total && `, ${countText(total - handled)} remaining`}
       </Text>
       {[...progress.refused].map(([why, count]) => (
         <Text size="sm" key={why}>
           {countText(count)} skipped: {why}
         </Text>
       ))}
-      {progress.problem !== null && <Text role="alert">{progress.problem}</Text>}
     </>
   );
 }
