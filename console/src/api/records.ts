@@ -13,8 +13,8 @@ type Verb = 'get' | 'create' | 'update' | 'delete' | 'pause' | 'resume';
 export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind: K) =>
   `${verb}${kind.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())}` as `${V}${Pascal<K>}` & Name;
 
-export type PageKind = RecordKind | 'event' | 'delivery' | 'issue' | 'replay';
+export type PageKind = RecordKind | 'event' | 'delivery' | 'issue' | 'replay' | 'API key' | 'audit log entry';
 
 /** Of the page of the list. */
-export const pathOf = (what: PageKind): string => `/${pluralOf(what).replace(' ', '-')}`;
+export const pathOf = (what: PageKind): string => `/${pluralOf(what).replace(' ', '-').toLowerCase()}`;
 export const crumbOf = (what: PageKind) => ({ to: pathOf(what), label: sentence(pluralOf(what)) });

@@ -10,7 +10,8 @@ import type { ApiCall } from '../api/curl.ts';
 import { told } from '../api/errors.ts';
 import { type Part, type Reached, usePart } from '../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
-import { countText, type Total, totalText } from '../format.ts';
+import { type PageKind, pathOf } from '../api/records.ts';
+import { countText, pluralOf, sentence, type Total, totalText } from '../format.ts';
 import { pageOf, type RangeName, rangeOf, type Search, usePageSearch } from '../search.ts';
 import { Time } from '../zone.tsx';
 import { type Column, DataTable } from './DataTable.tsx';
@@ -24,13 +25,6 @@ const PAGE_SIZE = 50;
 const FIRST = 'first';
 /** They take a cursor: all that match can be saved. */
 const BY_CURSOR: readonly ListName[] = ['listEvents', 'listDeliveries', 'listIssues', 'listAuditRecords'];
-
-interface Make {
-  label: string;
-  to: string;
-  search?: Search;
-  scope: SingleScope;
-}
 
 type Row<N extends ListName> = Item<N> & { id: string };
 type Name<N extends ListName> = keyof Exclude<Input<N>, undefined> & string;
@@ -46,9 +40,9 @@ interface Selected<N extends ListName> {
 }
 
 interface Props<N extends ListName> {
-  /** What the list holds. */
-  title: string;
-  /** The title of the page, where lists share one. */
+  /** What the list holds: `source`. */
+  of: PageKind;
+  /** The title of the page, if it is not what the list holds. */
   heading?: string;
   list: N;
   filters?: readonly Filter<Name<N>>[];
@@ -60,25 +54,28 @@ interface Props<N extends ListName> {
   columns: Column<Item<N>>[];
   /** The time between two requests, ms. */
   every?: number | ((part: Part<Item<N>> | undefined) => number | false);
-  /** Each record has its page below it. */
-  path?: string;
-  /** What opens a record that has no page of its own. */
-  onOpen?: (row: Row<N>) => void;
-  /** The button to a form, for keys with this scope. */
-  make?: Make;
+  /** What opens a record, if that is not its page; false: nothing does. */
+  onOpen?: false | ((row: Row<N>) => void);
+  /** There is a button to a form, for keys with this scope. */
+  make?: SingleScope;
+  /** What the form begins with. */
+  makeWith?: Search;
   actions?: ReactNode;
   /** What can be done with records that are selected; without it none can be. */
   bulk?: false | ((selected: Selected<N>) => ReactNode);
   /** Between the filters and the records. */
   children?: ReactNode;
   /** What the list holds, shown when there is no record. */
-  empty: { title: string; text: ReactNode };
+  empty: ReactNode;
 }
 
-export function ListPage<N extends ListName>({ title, list, columns, path, empty, onOpen, ...props }: Props<N>) {
-  const { filters: declared = [], range, bulk, make } = props;
+export function ListPage<N extends ListName>({ of, list, columns, empty, make, makeWith, ...props }: Props<N>) {
+  const { filters: declared = [], range, bulk } = props;
+  const path = pathOf(of);
+  const title = sentence(pluralOf(of));
   const [search, set] = usePageSearch();
   const navigate = useNavigate();
+  const mayMake = useMay(make) && make !== undefined;
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const filters = { ...(range && rangeOf(search, range)), ...inputOf(search, declared) } as Partial<Input<N>>;
   const isSearch = props.searches?.(search) ?? false;
@@ -94,7 +91,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
     rows.length > 0 &&
     !answer.error &&
     bulk({ ids: [...ids], rows: rows as Row<N>[], clear: () => setIds(new Set()), filters, total });
-  const open = path === undefined ? onOpen : ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` });
+  const { onOpen = ({ id }: Row<N>) => void navigate({ to: `${path}/${id}` }) } = props;
   return (
     <Page
       title={props.heading ?? title}
@@ -108,7 +105,14 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
             isLabelled
             onSaveAll={BY_CURSOR.includes(list) ? () => saveAll(list, filters, columns) : undefined}
           />
-          {make && <MakeButton {...make} />}
+          {mayMake && (
+            <Button
+              leftSection={<PlusIcon />}
+              onClick={() => void navigate({ to: `${path}/new`, search: makeWith as never })}
+            >
+              New {of}
+            </Button>
+          )}
         </>
       }
     >
@@ -125,7 +129,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
         idOf={({ id }) => id}
         answer={answer as typeof answer & { data: { data: Row<N>[] } | undefined }}
         selection={bulk ? { ids, set: setIds } : undefined}
-        onOpen={open}
+        onOpen={onOpen || undefined}
         onPage={(page) => set({ page: String(page) })}
         foot={reached && <Searched key={JSON.stringify(filters)} {...{ list, filters, reached }} shown={rows.length} />}
         empty={
@@ -138,23 +142,13 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
               </Button>
             </Empty>
           ) : (
-            <Empty title={empty.title}>
-              <span>{empty.text}</span>
+            <Empty title={`No ${pluralOf(of)}`}>
+              <span>{empty}</span>
             </Empty>
           )
         }
       />
     </Page>
-  );
-}
-
-function MakeButton({ label, to, search = {}, scope }: Make) {
-  const navigate = useNavigate();
-  if (!useMay(scope)) return null;
-  return (
-    <Button leftSection={<PlusIcon />} onClick={() => void navigate({ to, search: search as never })}>
-      {label}
-    </Button>
   );
 }
 

@@ -37,16 +37,12 @@ const columns: Column<AlertChannel>[] = [
 
 export const Channels = () => (
   <ListPage
-    title="Alert channels"
+    of="alert channel"
     list="listAlertChannels"
     filters={FILTERS}
     columns={columns}
-    path="/alert-channels"
-    make={{ label: 'New alert channel', to: '/alert-channels/new', scope: 'alerts:write' }}
-    empty={{
-      title: 'No alert channels',
-      text: 'Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or webhook.',
-    }}
+    make="alerts:write"
+    empty="Get notified about issues by email, Slack, Microsoft Teams, PagerDuty or webhook."
   />
 );
 

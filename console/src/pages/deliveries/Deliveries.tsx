@@ -62,14 +62,13 @@ export function Deliveries() {
   const [{ status, routeId, destinationId }] = usePageSearch();
   return (
     <ListPage<'listDeliveries'>
-      title="Deliveries"
+      of="delivery"
       list="listDeliveries"
       filters={FILTERS}
       range="24h"
       views={VIEWS}
       searches={isSearch}
       columns={columns}
-      path="/deliveries"
       bulk={
         mayWrite &&
         (({ ids: selected, rows, clear, filters, total }) =>
@@ -109,10 +108,7 @@ export function Deliveries() {
             </>
           ))
       }
-      empty={{
-        title: 'No deliveries',
-        text: 'Deliveries in this time range appear here. To see older ones, choose a longer range.',
-      }}
+      empty="Deliveries in this time range appear here. To see older ones, choose a longer range."
     >
       {status === 'circuit_open' && <HeldBy routeId={routeId} destinationId={destinationId} />}
       {bulk && (

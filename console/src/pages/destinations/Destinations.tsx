@@ -46,12 +46,11 @@ export function Destinations() {
   const mayWrite = useMay('destinations:write');
   return (
     <ListPage<'listDestinations'>
-      title="Destinations"
+      of="destination"
       list="listDestinations"
       filters={FILTERS}
       columns={columns}
-      path="/destinations"
-      make={{ label: 'New destination', to: '/destinations/new', scope: 'destinations:write' }}
+      make="destinations:write"
       bulk={
         mayWrite &&
         (({ ids, clear }) => {
@@ -74,10 +73,7 @@ export function Destinations() {
           );
         })
       }
-      empty={{
-        title: 'No destinations',
-        text: 'A destination is an HTTP endpoint or a warehouse that receives events.',
-      }}
+      empty="A destination is an HTTP endpoint or a warehouse that receives events."
     />
   );
 }

@@ -50,7 +50,7 @@ export function Events() {
   const { state, every } = useLive({ ...rangeOf(search, '24h'), ...inputOf(search, FILTERS) }, isLive);
   return (
     <ListPage
-      title="Events"
+      of="event"
       list="listEvents"
       filters={FILTERS}
       range="24h"
@@ -58,17 +58,13 @@ export function Events() {
       searches={isSearch}
       columns={columns}
       every={(part) => every(part?.data)}
-      path="/events"
       actions={<LiveSwitch isOn={isLive} state={state} set={(live) => set({ live: live ? 'on' : undefined })} />}
-      empty={{
-        title: 'No events',
-        text: (
-          <>
-            Events in this time range appear here. To see older ones, choose a longer range.{' '}
-            {mayStart && <Link to="/start">Send a test webhook</Link>}
-          </>
-        ),
-      }}
+      empty={
+        <>
+          Events in this time range appear here. To see older ones, choose a longer range.{' '}
+          {mayStart && <Link to="/start">Send a test webhook</Link>}
+        </>
+      }
     >
       <LiveLine state={state} />
     </ListPage>

@@ -33,15 +33,11 @@ const columns: Column<Issue>[] = [
 
 export const Issues = () => (
   <ListPage
-    title="Issues"
+    of="issue"
     list="listIssues"
     filters={FILTERS}
     views={VIEWS}
     columns={columns}
-    path="/issues"
-    empty={{
-      title: 'No issues',
-      text: 'Failures appear here, with their causes and how to fix them.',
-    }}
+    empty="Failures appear here, with their causes and how to fix them."
   />
 );

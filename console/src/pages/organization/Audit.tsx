@@ -53,17 +53,14 @@ export function Audit() {
   return (
     <>
       <ListPage
-        title="Audit log entries"
+        of="audit log entry"
         heading="Audit log"
         list="listAuditRecords"
         filters={FILTERS}
         range="7d"
         columns={columns}
         onOpen={setOpened}
-        empty={{
-          title: 'No audit log entries',
-          text: 'Changes, refused requests, and reads of payloads or secrets in this time range appear here.',
-        }}
+        empty="Changes, refused requests, and reads of payloads or secrets in this time range appear here."
       />
       <Modal opened={opened !== null} onClose={() => setOpened(null)} title="Audit log entry" size="lg">
         {opened && <One record={opened} />}

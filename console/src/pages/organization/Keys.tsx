@@ -42,11 +42,12 @@ export function Keys() {
   ];
   return (
     <ListPage
-      title="API keys"
+      of="API key"
       list="listApiKeys"
       columns={columns}
-      make={{ label: 'New API key', to: '/api-keys/new', scope: 'keys:write' }}
-      empty={{ title: 'No API keys', text: 'Use API keys to sign in to the console and authenticate API requests.' }}
+      onOpen={false}
+      make="keys:write"
+      empty="Use API keys to sign in to the console and authenticate API requests."
     >
       {mayWrite && <p className="quiet">To give a colleague access, create a key for them.</p>}
     </ListPage>

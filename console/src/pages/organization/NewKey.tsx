@@ -4,6 +4,7 @@ import type { NewApiKey } from '@hookyard/client';
 import { useState } from 'react';
 import { mayWith, useCaller } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { crumbOf } from '../../api/records.ts';
 import { consoleUrl, isPrivate } from '../../api/urls.ts';
 import { Page } from '../../components/Page.tsx';
 import { Callout, copy, Facts, PageLink } from '../../components/ui.tsx';
@@ -55,7 +56,7 @@ function expiryOf({ expiresAt, lastDay }: Values, zone: Zone): Date {
 export function NewKey() {
   const [made, setMade] = useState<NewApiKey | null>(null);
   return (
-    <Page title={made ? plain(made.name) : 'New API key'} crumb={{ to: '/api-keys', label: 'API keys' }}>
+    <Page title={made ? plain(made.name) : 'New API key'} crumb={crumbOf('API key')}>
       {made ? <Made of={made} /> : <Form onMade={setMade} />}
     </Page>
   );

@@ -49,16 +49,12 @@ export function Replays() {
   ];
   return (
     <ListPage
-      title="Replays"
+      of="replay"
       list="listEventReplays"
       columns={columns}
       every={WATCH_MS}
-      path="/replays"
-      make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
-      empty={{
-        title: 'No replays',
-        text: 'A replay delivers all matching events again in the background. Replays of single events and deliveries are listed under Deliveries.',
-      }}
+      make="events:write"
+      empty="A replay delivers all matching events again in the background. Replays of single events and deliveries are listed under Deliveries."
     >
       {problem}
     </ListPage>

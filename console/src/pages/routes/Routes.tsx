@@ -48,17 +48,14 @@ export function Routes() {
   const mayWrite = useMay('routes:write');
   return (
     <ListPage<'listRoutes'>
-      title="Routes"
+      of="route"
       list="listRoutes"
       filters={FILTERS}
       columns={columns}
-      path="/routes"
-      make={{ label: 'New route', to: '/routes/new', scope: 'routes:write', search: { sourceId, destinationId } }}
+      make="routes:write"
+      makeWith={{ sourceId, destinationId }}
       bulk={mayWrite && (({ ids, clear }) => ids.length > 0 && <Many ids={ids} onDone={clear} />)}
-      empty={{
-        title: 'No routes',
-        text: 'A route connects a source to destinations. Events without a route are stored, but not delivered.',
-      }}
+      empty="A route connects a source to destinations. Events without a route are stored, but not delivered."
     />
   );
 }

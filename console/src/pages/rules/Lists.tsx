@@ -3,29 +3,11 @@ import type { Filter as FilterRecord, Schema, Transform } from '@hookyard/client
 import { type Column, nameColumn } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
-import { plural, sentence } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { LANGUAGES } from './Transform.tsx';
 
-type Kind = 'filters' | 'transforms' | 'schemas';
+type Kind = 'filter' | 'transform' | 'schema';
 type Rule = FilterRecord | Transform | Schema;
-
-const KINDS = {
-  filters: {
-    one: 'filter',
-    list: 'listFilters',
-    text: 'A filter is a set of conditions that decides which events a route delivers.',
-  },
-  transforms: {
-    one: 'transform',
-    list: 'listTransforms',
-    text: 'A transform turns an event into the body that is sent.',
-  },
-  schemas: {
-    one: 'schema',
-    list: 'listSchemas',
-    text: "A schema is the JSON Schema that a route's payloads must match.",
-  },
-} as const;
 
 const detailOf = (rule: Rule): string => {
   if ('conditions' in rule)
@@ -44,22 +26,32 @@ const columns: Column<Rule>[] = [
 
 const FILTERS = [{ name: 'search', label: 'Name or slug', kind: 'search' }] as const satisfies Filter[];
 
-const listOf = (kind: Kind) => {
-  const { one, list, text } = KINDS[kind];
-  return () => (
-    <ListPage<(typeof KINDS)[Kind]['list']>
-      title={sentence(kind)}
-      heading="Rules"
-      list={list}
-      filters={FILTERS}
-      columns={columns}
-      path={`/${kind}`}
-      make={{ label: `New ${one}`, to: `/${kind}/new`, scope: `${kind}:write` }}
-      empty={{ title: `No ${kind}`, text }}
-    />
-  );
-};
+type List = 'listFilters' | 'listTransforms' | 'listSchemas';
 
-export const Filters = listOf('filters');
-export const Transforms = listOf('transforms');
-export const Schemas = listOf('schemas');
+const listOf = (kind: Kind, list: List, empty: string) => () => (
+  <ListPage<List>
+    of={kind}
+    heading="Rules"
+    list={list}
+    filters={FILTERS}
+    columns={columns}
+    make={`${kind}s:write`}
+    empty={empty}
+  />
+);
+
+export const Filters = listOf(
+  'filter',
+  'listFilters',
+  'A filter is a set of conditions that decides which events a route delivers.',
+);
+export const Transforms = listOf(
+  'transform',
+  'listTransforms',
+  'A transform turns an event into the body that is sent.',
+);
+export const Schemas = listOf(
+  'schema',
+  'listSchemas',
+  "A schema is the JSON Schema that a route's payloads must match.",
+);

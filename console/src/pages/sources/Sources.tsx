@@ -24,12 +24,11 @@ const columns = (providers: Provider[] | undefined): Column<Source>[] => [
 
 export const Sources = () => (
   <ListPage
-    title="Sources"
+    of="source"
     list="listSources"
     filters={FILTERS}
     columns={columns(useAll('listProviders').data?.records)}
-    path="/sources"
-    make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
-    empty={{ title: 'No sources', text: 'A source receives webhooks at an ingest URL and verifies them.' }}
+    make="sources:write"
+    empty="A source receives webhooks at an ingest URL and verifies them."
   />
 );
