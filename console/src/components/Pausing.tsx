@@ -109,25 +109,6 @@ export function Resume({ kind, of: { id, paused }, variant = 'filled' }: ResumeP
   );
 }
 
-type Pausing = Pick<Route, 'paused' | 'pausedSince' | 'pausedUntil' | 'pauseReason'>;
-
-/** On the page of the record. */
-export function PausedCallout({ kind, of }: { kind: Kind; of: Pausing }) {
-  if (!of.paused) return null;
-  return (
-    <Callout tone="warn" title={`${sentence(kind)} paused`}>
-      {of.pauseReason !== null && <bdi>{plain(of.pauseReason)}. </bdi>}
-      Paused <Time at={of.pausedSince} />
-      {of.pausedUntil !== null && (
-        <>
-          , resumes <Time at={of.pausedUntil} exact />
-        </>
-      )}
-      . Deliveries are held.
-    </Callout>
-  );
-}
-
 /** When an open circuit breaker tries the destination again by itself. */
 export function NextTry({ of: status }: { of: CircuitStatus }) {
   const { zone } = useZone();

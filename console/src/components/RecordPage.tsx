@@ -2,6 +2,7 @@
 // form.
 import { Tabs } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
+import type { Route } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import type { Input, Name, Output } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
@@ -9,10 +10,11 @@ import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { crumbOf, type PageKind } from '../api/records.ts';
 import { plain, sentence } from '../format.ts';
 import { usePageSearch } from '../search.ts';
+import { Time } from '../zone.tsx';
 import { ExportMenu } from './ExportMenu.tsx';
 import { Loaded } from './Failed.tsx';
 import { Page } from './Page.tsx';
-import { Card, Facts, type FactValues, Id } from './ui.tsx';
+import { Callout, Card, Facts, type FactValues, Id, Status } from './ui.tsx';
 
 /** Operations that get a record by its id. */
 type Gets = {
@@ -30,7 +32,11 @@ interface Props<N extends Gets> {
   /** What the record is, in words: its title until the record is there, and where it has no name. */
   what: PageKind;
   titleOf?: (record: Output<N>) => string;
-  status?: (record: Output<N>) => ReactNode;
+  status?: (record: Output<N>) => string;
+  /** What it means that it is disabled. */
+  disabled?: string;
+  /** What the API warns of. */
+  warning?: string;
   /** By default its description. */
   note?: (record: Output<N>) => ReactNode;
   actions?: (record: Output<N>) => ReactNode;
@@ -42,9 +48,13 @@ interface Props<N extends Gets> {
   tabs?: (record: Output<N>, again: () => void) => Record<string, ReactNode>;
 }
 
-interface Named {
+/** What many records have. */
+interface Common extends Partial<Pick<Route, 'pausedSince' | 'pausedUntil' | 'pauseReason'>> {
   name?: string;
   description?: string | null;
+  enabled?: boolean;
+  paused?: boolean;
+  warnings?: string[];
 }
 
 export function RecordPage<N extends Gets>({ get, what, titleOf, hasCall = true, ...props }: Props<N>) {
@@ -52,13 +62,13 @@ export function RecordPage<N extends Gets>({ get, what, titleOf, hasCall = true,
   const input = { id, ...props.input } as Input<N>;
   const answer = useAsk(get, input, { every: props.every ?? AGAIN_MS });
   const record = answer.data;
-  const { name, description } = (record ?? {}) as Named;
+  const { name, description, ...common } = (record ?? {}) as Common;
   const again = () => void answer.refetch();
   return (
     <Page
       title={(record && titleOf?.(record)) ?? (name === undefined ? sentence(what) : plain(name))}
       crumb={crumbOf(what)}
-      status={record && props.status?.(record)}
+      status={record && props.status && <Status of={props.status(record)} />}
       note={record && (props.note ? props.note(record) : description && plain(description))}
       actions={
         <>
@@ -73,6 +83,17 @@ export function RecordPage<N extends Gets>({ get, what, titleOf, hasCall = true,
           const tabs = props.tabs?.(one, again);
           const main = (
             <div className="stack">
+              {props.disabled && common.enabled === false && (
+                <Callout tone="warn" title={`${sentence(what)} disabled`}>
+                  {props.disabled}
+                </Callout>
+              )}
+              {common.warnings?.map((text) => (
+                <Callout key={text} tone="warn" title={props.warning}>
+                  {plain(text)}
+                </Callout>
+              ))}
+              {common.paused && <Paused what={what} {...common} />}
               {props.children?.(one, again)}
               {tabs && <RecordTabs of={tabs} />}
             </div>
@@ -91,6 +112,21 @@ export function RecordPage<N extends Gets>({ get, what, titleOf, hasCall = true,
         }}
       </Loaded>
     </Page>
+  );
+}
+
+function Paused({ what, pausedSince, pausedUntil, pauseReason }: Common & { what: PageKind }) {
+  return (
+    <Callout tone="warn" title={`${sentence(what)} paused`}>
+      {pauseReason && <bdi>{plain(pauseReason)}. </bdi>}
+      Paused <Time at={pausedSince} />
+      {pausedUntil && (
+        <>
+          , resumes <Time at={pausedUntil} exact />
+        </>
+      )}
+      . Deliveries are held.
+    </Callout>
   );
 }
 
@@ -132,7 +168,7 @@ interface EditProps<N extends Gets> {
 export function EditPage<N extends Gets>({ get, what, children }: EditProps<N>) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const answer = useAsk(get, { id } as Input<N>);
-  const record = answer.data as (Output<N> & { id: string } & Named) | undefined;
+  const record = answer.data as (Output<N> & { id: string } & Common) | undefined;
   return (
     <Page title={`Edit ${record?.name === undefined ? what : plain(record.name)}`} crumb={crumbOf(what)}>
       <Loaded answer={{ ...answer, data: record }}>{children}</Loaded>

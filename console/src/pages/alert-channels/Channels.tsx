@@ -11,7 +11,7 @@ import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Card, Status } from '../../components/ui.tsx';
+import { Callout, Card } from '../../components/ui.tsx';
 import { exactTime } from '../../forms/recordPages.tsx';
 import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
@@ -52,7 +52,8 @@ export function ChannelPage() {
     <RecordPage
       get="getAlertChannel"
       what="alert channel"
-      status={(channel) => <Status of={stateOf(channel)} />}
+      status={stateOf}
+      disabled="No messages are sent. When you enable the channel, it reports matching issues that are open and not yet reported."
       actions={(channel) => mayWrite && <Actions channel={channel} />}
       facts={(channel) => ({
         Type: TYPES[channel.type],
@@ -63,12 +64,6 @@ export function ChannelPage() {
     >
       {(channel) => (
         <>
-          {!channel.enabled && (
-            <Callout tone="warn" title="Alert channel disabled">
-              No messages are sent. When you enable the channel, it reports matching issues that are open and not yet
-              reported.
-            </Callout>
-          )}
           {channel.failingSince !== null && (
             <Callout tone="bad" title="Messages not delivered">
               Since <Time at={channel.failingSince} exact />: <bdi>{plain(channel.lastError ?? 'unknown error')}</bdi>.

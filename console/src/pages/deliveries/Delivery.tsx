@@ -32,7 +32,7 @@ export function DeliveryPage() {
       get="getDelivery"
       every={WATCH_MS}
       what="delivery"
-      status={({ status, waitsFor }) => <Status of={waitsFor === null ? status : 'waiting'} />}
+      status={({ status, waitsFor }) => (waitsFor === null ? status : 'waiting')}
       note={({ destination, createdAt }) => (
         <>
           to <Name {...destination} />, created <Time at={createdAt} />

@@ -8,10 +8,10 @@ import { Charts } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
 import { Count, CountLink } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { HeldBy, Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
+import { HeldBy, Pause, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, Mono, PageLink, Status, stateOf, Table } from '../../components/ui.tsx';
+import { Mono, PageLink, stateOf, Table } from '../../components/ui.tsx';
 import { exactTime } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
 import { OPEN } from '../../words/deliveries.ts';
@@ -34,7 +34,9 @@ export function DestinationPage() {
     <RecordPage
       get="getDestination"
       what="destination"
-      status={(destination) => <Status of={stateOf(destination)} />}
+      status={stateOf}
+      disabled="Deliveries are skipped. You can replay them later."
+      warning="Address not allowed"
       actions={(destination) => mayWrite && <Actions destination={destination} />}
       facts={(destination) => ({
         Type: TYPES[destination.type],
@@ -66,18 +68,6 @@ export function DestinationPage() {
     >
       {(destination) => (
         <>
-          {!destination.enabled && (
-            <Callout tone="warn" title="Destination disabled">
-              Deliveries are skipped. You can replay them later.
-            </Callout>
-          )}
-          {destination.type === 'http' &&
-            destination.warnings.map((text) => (
-              <Callout key={text} tone="warn" title="Address not allowed">
-                {plain(text)}
-              </Callout>
-            ))}
-          <PausedCallout kind="destination" of={destination} />
           <IssuesOf of={{ destinationId: destination.id }} />
           <HeldBy destinationId={destination.id} isOfRoutes />
           <NotReplayed destinationId={destination.id} />

@@ -11,7 +11,7 @@ import { ConfirmedAction, createdText, replayEvent } from '../../components/acti
 import { DataTable } from '../../components/DataTable.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, copy, Empty, Headers, Mono, Name, PageLink, Status } from '../../components/ui.tsx';
+import { Callout, Card, copy, Empty, Headers, Mono, Name, PageLink } from '../../components/ui.tsx';
 import { plain, plural, sizeText } from '../../format.ts';
 import { RecordsField } from '../../forms/fields.tsx';
 import { Payload } from '../../payload/Payload.tsx';
@@ -34,7 +34,7 @@ export function EventPage() {
       every={WATCH_MS}
       hasCall={false}
       what="event"
-      status={(event) => <Status of={eventState(event)} />}
+      status={eventState}
       note={({ source, receivedAt }) => (
         <>
           from <Name {...source} />, <Time at={receivedAt} />

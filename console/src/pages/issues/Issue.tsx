@@ -10,7 +10,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { HeldBy } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Id, Name, Status } from '../../components/ui.tsx';
+import { Callout, Card, Id, Name } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
 import { placeOf, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
@@ -24,7 +24,7 @@ export function IssuePage() {
       get="getIssue"
       what="issue"
       titleOf={(issue) => plain(titleOf(issue))}
-      status={({ state }) => <Status of={state} />}
+      status={({ state }) => state}
       note={(issue) => (
         <>
           <bdi>{plain(placeOf(issue))}</bdi> · last failure <Time at={issue.lastSeenAt} />

@@ -9,7 +9,7 @@ import { beginColumn, type Column } from '../../components/DataTable.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, Facts, Status } from '../../components/ui.tsx';
+import { Callout, Card, Facts } from '../../components/ui.tsx';
 import { countText, plain, plural } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
@@ -70,7 +70,7 @@ export function ReplayPage() {
       get="getEventReplay"
       every={WATCH_MS}
       what="replay"
-      status={({ status }) => <Status of={status} />}
+      status={({ status }) => status}
       actions={(replay) => mayWrite && !hasEnded(replay) && <Cancel id={replay.id} />}
       facts={(replay) => ({
         Created: <Time at={replay.createdAt} exact />,

@@ -5,9 +5,9 @@ import { Charts } from '../../charts/Figures.tsx';
 import { RecordActions } from '../../components/actions.tsx';
 import { Count } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Pause, PausedCallout, Resume } from '../../components/Pausing.tsx';
+import { Pause, Resume } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Mono, PageLink, Status, stateOf } from '../../components/ui.tsx';
+import { Mono, PageLink, stateOf } from '../../components/ui.tsx';
 import { exactTime } from '../../forms/recordPages.tsx';
 import { plain } from '../../format.ts';
 import { useRangeName } from '../../search.ts';
@@ -22,7 +22,9 @@ export function RoutePage() {
     <RecordPage
       get="getRoute"
       what="route"
-      status={(route) => <Status of={stateOf(route)} />}
+      status={stateOf}
+      disabled="New events are stored, but not delivered by this route. You can replay them after you enable it."
+      warning="An outage can block ordering keys"
       actions={(route) => <Actions route={route} />}
       tabs={(route) => ({
         Overview: <Shown route={route} />,
@@ -41,22 +43,7 @@ export function RoutePage() {
         ),
       })}
     >
-      {(route) => (
-        <>
-          {!route.enabled && (
-            <Callout tone="warn" title="Route disabled">
-              New events are stored, but not delivered by this route. You can replay them after you enable it.
-            </Callout>
-          )}
-          {route.warnings.map((text) => (
-            <Callout key={text} tone="warn" title="An outage can block ordering keys">
-              {plain(text)}
-            </Callout>
-          ))}
-          <PausedCallout kind="route" of={route} />
-          <IssuesOf of={{ routeId: route.id }} />
-        </>
-      )}
+      {(route) => <IssuesOf of={{ routeId: route.id }} />}
     </RecordPage>
   );
 }

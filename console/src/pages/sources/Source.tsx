@@ -10,7 +10,7 @@ import { Count, CountLink } from '../../components/Count.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
-import { Callout, PageLink, Status, stateOf } from '../../components/ui.tsx';
+import { Callout, PageLink, stateOf } from '../../components/ui.tsx';
 import { countText } from '../../format.ts';
 import { exactTime } from '../../forms/recordPages.tsx';
 import { Time } from '../../zone.tsx';
@@ -32,7 +32,9 @@ export function SourcePage() {
     <RecordPage
       get="getSource"
       what="source"
-      status={(source) => <Status of={stateOf(source)} />}
+      status={stateOf}
+      disabled="Webhooks are refused and not stored."
+      warning="Weak secret"
       actions={(source) => mayWrite && <Actions source={source} />}
       facts={({ id, ...source }) => ({
         Verification: verifiedBy(source as Source, providers),
@@ -74,16 +76,6 @@ export function SourcePage() {
     >
       {(source) => (
         <>
-          {!source.enabled && (
-            <Callout tone="warn" title="Source disabled">
-              Webhooks are refused and not stored.
-            </Callout>
-          )}
-          {source.warnings.map((text) => (
-            <Callout key={text} tone="warn" title="Weak secret">
-              {text}
-            </Callout>
-          ))}
           {mayRoutes && mayWriteRoutes && <Unconnected id={source.id} />}
           <IssuesOf of={{ sourceId: source.id }} />
         </>
