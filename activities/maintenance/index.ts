@@ -20,7 +20,7 @@ import {
 import { finishDeletions, finishOrganizations, type OrganizationDeletionDeps, tellOfFailure } from './deletions.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { databaseTime } from '../../db/sql/rules.ts';
-import { forgetEventReplays } from '../../db/replay/event-replays.ts';
+import { forgetEnded } from '../../db/sql/ranges.ts';
 import {
   failOpenDeliveries,
   firstDayInFiles,
@@ -30,7 +30,6 @@ import {
   type RetentionDays,
 } from '../../db/operations/retention.ts';
 import { forgetOrderKeys, repairOrder } from '../../db/delivery/ordering.ts';
-import { forgetBatches } from '../../db/warehouse/batches.ts';
 
 // How long one round merges old statistics; after an upgrade it has months to catch up with.
 const TALLY_MS = 5000;
@@ -161,8 +160,8 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   await removeWaitingBefore(pool, day);
   // Not before their deliveries.
   if (day < kept.events) return false;
-  await forgetEventReplays(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS);
-  await forgetBatches(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS);
+  for (const table of ['event_replays', 'warehouse_batches'] as const)
+    await forgetEnded(pool, table, settings.HOOKYARD_EVENT_RETENTION_DAYS);
   return false;
 }
 

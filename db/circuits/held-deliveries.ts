@@ -168,8 +168,8 @@ export interface HeldDelivery
   version: number;
 }
 
-const HELD = `delivery_id as "deliveryId", destination_id as "destinationId", not outside_circuit as "inCircuit",
-  has_workflow as "hasWorkflow", version`;
+const HELD = `delivery_id, destination_id, not outside_circuit as in_circuit,
+  has_workflow, version`;
 
 /**
  * The deliveries that wait the longest, in order of receipt.
@@ -260,7 +260,7 @@ export async function releaseState(db: Queryable, routeId: string, usual: number
     )
     select exists (select from circuits c
              where route_id = ${routeId} and (state <> 'closed' or ${raw(pauseBlocks('c'))})) as stopped,
-           (select per_second from rate) as "perSecond",
+           (select per_second from rate) as per_second,
            (select count(*) from (
               select from destinations t
               cross join lateral (
@@ -273,6 +273,6 @@ export async function releaseState(db: Queryable, routeId: string, usual: number
               where t.id = any (coalesce((select destination_ids from routes where id = ${routeId}),
                 array[${routeId}]))
                 and t.rate_limit_per_minute is null and t.id < ${raw(FIRST_WAREHOUSE)}
-              limit (select per_second from rate)) o) as "onTheWay"`;
+              limit (select per_second from rate)) o) as on_the_way`;
   return found ?? { stopped: false, perSecond: usual, onTheWay: 0 };
 }

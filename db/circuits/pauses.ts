@@ -90,7 +90,7 @@ export async function outlastPause(db: Queryable, id: string): Promise<LastingPa
       where route_id = ${id} and paused_until <= now()
       returning route_id
     )
-    select paused_until as until, version, ${raw(NOW_MS)} as "readAt" from circuits c
+    select paused_until as until, version, ${raw(NOW_MS)} as read_at from circuits c
     where route_id = ${id} and ${raw(pauseBlocks('c'))} and not exists (select from over)`;
 }
 

@@ -11,22 +11,20 @@ export interface DueCircuit {
   name: string | null;
 }
 
-// A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker
-// does.
-const CLAIM_DUE = `
-with due as (
-  select c.route_id from circuits c
-    join (${dueInTurn('circuits', 'route_id', 'wake_at', '$1')}) w on w.route_id = c.route_id
-  where c.wake_at <= now() for update of c skip locked
-)
-update circuits c set wake_at = now() + interval '1 minute'
-from due d where c.route_id = d.route_id
-returning c.route_id as "routeId", c.organization_id as "organizationId",
-  coalesce((select name from routes r where r.id = c.route_id),
-    (select name from destinations t where t.id = c.route_id)) as name`;
-
-export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
-  return (await db.query<DueCircuit>(CLAIM_DUE, [limit])).rows;
+export function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
+  // A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker
+  // does.
+  return sql(db).rows<DueCircuit>`
+    with due as (
+      select c.route_id from circuits c
+        join (${dueInTurn('circuits', 'route_id', 'wake_at', limit)}) w on w.route_id = c.route_id
+      where c.wake_at <= now() for update of c skip locked
+    )
+    update circuits c set wake_at = now() + interval '1 minute'
+    from due d where c.route_id = d.route_id
+    returning c.route_id, c.organization_id,
+      coalesce((select name from routes r where r.id = c.route_id),
+        (select name from destinations t where t.id = c.route_id)) as name`;
 }
 
 /**
@@ -59,7 +57,7 @@ export async function nextProbe(db: Queryable, routeId: string): Promise<string 
   // longer than a probe has time. Deliveries to these are probes only when no other one is held: else each of them
   // would keep the other destinations waiting. What is held for paused destinations is not under the route
   // (held-deliveries.ts).
-  const found = await sql(db).first<{ id: string }>`
+  const [next] = await sql(db).column`
     with later as materialized (
       select t.id from routes r join destinations t on t.id = any(r.destination_ids)
       where r.id = ${routeId} and (not t.enabled or t.rate_limit_per_minute <= (
@@ -67,19 +65,18 @@ export async function nextProbe(db: Queryable, routeId: string): Promise<string 
           select from outbox o where o.organization_id = t.organization_id and o.destination_id = t.id
           limit t.rate_limit_per_minute) waiting))
     )
-    (select delivery_id as id from held_deliveries
+    (select delivery_id from held_deliveries
      where route_id = ${routeId} and not outside_circuit and destination_id not in (select id from later)
      order by delivery_id limit 1)
     union all
     (select delivery_id from held_deliveries where route_id = ${routeId} and not outside_circuit
      order by delivery_id limit 1)
     limit 1`;
-  return found?.id;
+  return next;
 }
 
 export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
-  const found = await sql(db).first<{ id: string }>`
-    select id from deliveries where ${among('id', deliveryIds)} and status in ${raw(OPEN)}
-    order by id limit 1`;
-  return found?.id;
+  const [oldest] = await sql(db).column`
+    select id from deliveries where ${among('id', deliveryIds)} and status in ${raw(OPEN)} order by id limit 1`;
+  return oldest;
 }

@@ -15,12 +15,22 @@ export class Fragment {
     this.texts = texts;
     this.values = values;
   }
+
+  /** For statements that number their parameters themselves. @throws Error when it has values */
+  toString(): string {
+    const { text, values } = toStatement(this);
+    if (values.length > 0) throw new Error('A fragment with values is no text');
+    return text;
+  }
 }
 
 export const fragment = (texts: TemplateStringsArray, ...values: unknown[]): Fragment => new Fragment(texts, values);
 
 /** A part that is made of constants only: never of what a caller says, nor with numbers of parameters. */
 export const raw = (text: string | number): Fragment => new Fragment([String(text)]);
+
+/** A part that may be constant. */
+export const part = (of: string | Fragment): Fragment => (typeof of === 'string' ? raw(of) : of);
 
 export const joined = (fragments: readonly Fragment[], between: string): Fragment =>
   new Fragment(['', ...fragments.slice(1).map(() => between), ''], fragments);
@@ -43,32 +53,62 @@ export function toStatement(
   return { text: texts.map((text, index) => text + (placed[index] ?? '')).join(''), values: parameters };
 }
 
-/** Runs statements on a pool, or on one connection inside a transaction. */
+/** `created_at` as a member of a row: `createdAt`. */
+const memberOf = (column: string): string =>
+  column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function withMembers<Row extends object>(rows: Row[]): Row[] {
+  const columns = Object.keys(rows[0] ?? {});
+  if (!columns.some((column) => column.includes('_'))) return rows;
+  const members = new Map(columns.map((column) => [column, memberOf(column)]));
+  const renamed = (row: Row) => Object.entries(row).map(([column, value]) => [members.get(column), value]);
+  return rows.map((row) => Object.fromEntries(renamed(row)));
+}
+
+/**
+ * Runs statements on a pool, or on one connection inside a transaction. The members of rows are named as their columns,
+ * in camel case.
+ */
 export function sql(db: Queryable) {
-  const run = <Row extends object>(texts: TemplateStringsArray, values: unknown[]) => {
+  type Texts = TemplateStringsArray;
+  async function run<Row extends object>(texts: Texts, values: unknown[]): Promise<{ rows: Row[]; count: number }> {
     const statement = toStatement(new Fragment(texts, values));
-    return db.query<Row>(statement.text, statement.values);
-  };
+    // Of several statements at once there are several results.
+    const { rows = [], rowCount = 0 } = await db.query<Row>(statement.text, statement.values);
+    return { rows: withMembers(rows), count: rowCount ?? 0 };
+  }
+  async function only<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row> {
+    const [row] = (await run<Row>(texts, values)).rows;
+    if (row === undefined) throw new Error('PostgreSQL returned no row');
+    return row;
+  }
   return {
-    async rows<Row extends object>(texts: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {
+    async rows<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row[]> {
       return (await run<Row>(texts, values)).rows;
     },
-    async first<Row extends object>(texts: TemplateStringsArray, ...values: unknown[]): Promise<Row | undefined> {
+    async first<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row | undefined> {
       return (await run<Row>(texts, values)).rows[0];
     },
-    async find<Row extends object>(texts: TemplateStringsArray, ...values: unknown[]): Promise<Row | null> {
+    async find<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row | null> {
       return (await run<Row>(texts, values)).rows[0] ?? null;
     },
-    async ids(texts: TemplateStringsArray, ...values: unknown[]): Promise<string[]> {
-      return (await run<{ id: string }>(texts, values)).rows.map(({ id }) => id);
+    /** The row of a statement that returns one in any case. */
+    only,
+    /** Its first column. */
+    async value<Value>(texts: Texts, ...values: unknown[]): Promise<Value> {
+      return Object.values(await only(texts, ...values))[0];
+    },
+    /** The first column of all rows. */
+    async column<Value = string>(texts: Texts, ...values: unknown[]): Promise<Value[]> {
+      return (await run(texts, values)).rows.map((row) => Object.values(row)[0]);
     },
     /** @returns how many rows it has written, or found */
-    async run(texts: TemplateStringsArray, ...values: unknown[]): Promise<number> {
-      return (await run(texts, values)).rowCount ?? 0;
+    async run(texts: Texts, ...values: unknown[]): Promise<number> {
+      return (await run(texts, values)).count;
     },
     /** @returns whether it has written, or found, a row */
-    async any(texts: TemplateStringsArray, ...values: unknown[]): Promise<boolean> {
-      return (await run(texts, values)).rowCount !== 0;
+    async any(texts: Texts, ...values: unknown[]): Promise<boolean> {
+      return (await run(texts, values)).count !== 0;
     },
   };
 }

@@ -1,13 +1,13 @@
-import { bounds } from '../connections/parameters.ts';
+import { bounds, rowsParameter } from '../connections/parameters.ts';
 import { isOfRows, isTransientDatabaseError } from '../connections/database-errors.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import type { OutboxRow } from '../hot-path/claim.ts';
 import { countRemoved } from '../ledger/entries.ts';
-import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
+import { Stride, throughPages } from '../sql/ranges.ts';
 import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
 import { cancelDeliveries, DESTINATION_DELETED, endOpen } from './delivery-commands.ts';
 import { dropWaiting } from './ordering.ts';
-import { among, raw, sql } from '../connections/statements.ts';
+import { among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 const CANCELLED_AT_ONCE = 1000;
 const REMOVED_AT_ONCE = 5000;
@@ -25,7 +25,7 @@ export async function deleteEvent(
     // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what
     // belongs to no event or delivery is no tenant's, so it could not be deleted for one (schema/roles.ts).
     const event = await sql(db).first<{ source: string; receivedAt: Date; size: number }>`
-      select source_id as source, received_at as "receivedAt", payload_size as size from events where id = ${eventId}
+      select source_id as source, received_at, payload_size as size from events where id = ${eventId}
         and organization_id = ${organizationId} for update`;
     if (!event) return null;
     const withWorkflow = await removeDeliveriesOf(db, eventId);
@@ -48,17 +48,15 @@ export async function deleteEvent(
 async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
   const withWorkflow: string[] = [];
   for (let from = firstDeliveryOf(eventId); ; ) {
-    const { rows } = await db.query<{ id: string; hasWorkflow: boolean }>(
-      // One that failed waits for a replay.
-      `select id, status in ${OPEN} or status = 'failed' as "hasWorkflow"
-       from deliveries where event_id = $1 and id >= $2 order by id limit $3 for update`,
-      [eventId, from, REMOVED_AT_ONCE],
-    );
+    // One that failed waits for a replay.
+    const rows = await sql(db).rows<{ id: string; hasWorkflow: boolean }>`
+      select id, status in ${raw(OPEN)} or status = 'failed' as has_workflow
+      from deliveries where event_id = ${eventId} and id >= ${from} order by id limit ${REMOVED_AT_ONCE} for update`;
     if (rows.length === 0) return withWorkflow;
     withWorkflow.push(...rows.filter(({ hasWorkflow }) => hasWorkflow).map(({ id }) => id));
-    const { ids, low, high } = bounds(rows.map(({ id }) => id));
+    const ids = rows.map(({ id }) => id);
     await removeAttempts(db, ids);
-    await db.query(REMOVE, [ids, low, high]);
+    await removeRows(db, ids);
     if (rows.length < REMOVED_AT_ONCE) return withWorkflow;
     from = ids.at(-1) ?? from;
   }
@@ -69,30 +67,26 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
   await sql(db).run`delete from event_payloads where ${among('event_id', eventIds)}`;
   // In steps, because a single event may have any number of deliveries.
   for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
-    const rows = await sql(db).rows<{ id: string }>`
+    const ids = await sql(db).column`
       select id from deliveries where event_id = any(${eventIds}::text[]) and id >= ${firstDeliveryOf(low)}
       limit ${REMOVED_AT_ONCE}`;
-    removed = rows.length;
-    if (removed > 0) {
-      await removeDeliveries(
-        db,
-        rows.map(({ id }) => id),
-      );
-    }
+    removed = ids.length;
+    if (removed > 0) await removeDeliveries(db, ids);
   }
 }
 
-const REMOVE = `
-with gone as (
-  delete from deliveries where id = any($1::text[]) and id between $2 and $3
-  returning id, organization_id, route_id, destination_id, priority
-), ${noLongerWaiting('gone')}
-select from gone`;
-
 export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Promise<void> {
-  const { ids, low, high } = bounds(deliveryIds);
-  await db.query(REMOVE, [ids, low, high]);
-  await removeAttempts(db, ids);
+  await removeRows(db, deliveryIds);
+  await removeAttempts(db, deliveryIds);
+}
+
+async function removeRows(db: Queryable, deliveryIds: string[]): Promise<void> {
+  await sql(db).run`
+    with gone as (
+      delete from deliveries where ${among('id', deliveryIds)}
+      returning id, organization_id, route_id, destination_id, priority
+    ), ${raw(noLongerWaiting('gone'))}
+    select from gone`;
 }
 
 async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
@@ -117,7 +111,7 @@ export function deleteSource(
       with gone as (delete from sources where id = ${sourceId} and organization_id = ${organizationId}
         returning version)
       select version, array(select id from routes where organization_id = ${organizationId} and source_id = ${sourceId}
-        order by id) as "routeIds" from gone`;
+        order by id) as route_ids from gone`;
     if (!removed) return false;
     note(removed.version, removed.routeIds);
     await sql(db).run`insert into source_purges (source_id, organization_id) values (${sourceId}, ${organizationId})`;
@@ -166,20 +160,16 @@ async function removeDestinations(
     delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`;
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return { removed: [], routeIds: [] };
-  const routes = await db.query<{ id: string }>(
-    `update routes
-     set destination_ids = array(
-           select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[])
-             order by n),
-         failover_destination_ids = array(
-           select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[])
-             order by n),
-         version = version + 1, updated_at = now()
-     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])
-     returning id`,
-    [organizationId, ids],
-  );
-  return { removed: rows, routeIds: routes.rows.map(({ id }) => id).toSorted() };
+  const left = (column: string) => fragment`array(
+    select id from unnest(${raw(column)}) with ordinality as kept (id, n) where id <> all(${ids}::text[]) order by n)`;
+  const routeIds = await sql(db).column`
+    update routes
+    set destination_ids = ${left('destination_ids')}, failover_destination_ids = ${left('failover_destination_ids')},
+        version = version + 1, updated_at = now()
+    where organization_id = ${organizationId}
+      and (destination_ids && ${ids}::text[] or failover_destination_ids && ${ids}::text[])
+    returning id`;
+  return { removed: rows, routeIds: routeIds.toSorted() };
 }
 
 /** Failure policy: when the database fails, all of it is left to the background. */
@@ -209,20 +199,17 @@ const LOOKING = new Stride(5000);
 
 type Waiting = Pick<OutboxRow, 'deliveryId' | 'organizationId' | 'destinationId' | 'routeId' | 'priority'>;
 
-const WAITING_COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId",
-  destination_id as "destinationId", route_id as "routeId", priority`;
-
-// These have no index by destination. What waits in order goes first: it would follow its head into the outbox.
-const waitingIn = (table: string) => `
-select ${WAITING_COLUMNS} from ${table} w
-where ctid >= $2::tid and ctid < $3::tid and destination_id <> all($4::text[])
-  and not exists (select from destinations t where t.id = w.destination_id) limit $1`;
+const WAITING_COLUMNS = raw('delivery_id, w.organization_id, destination_id, route_id, priority');
 
 async function waiting(db: Queryable, most: number, skipped: string[]): Promise<Waiting[]> {
   let found: Waiting[] = [];
+  // These have no index by destination. What waits in order goes first: it would follow its head into the outbox.
   const lookIn = (table: string) => {
-    const look = async ({ from, to }: Pages) => {
-      found = (await db.query<Waiting>(waitingIn(table), [most, from, to, skipped])).rows;
+    const look = async (pages: Fragment) => {
+      found = await sql(db).rows<Waiting>`
+        select ${WAITING_COLUMNS} from ${raw(table)} w
+        where ${pages} and destination_id <> all(${skipped}::text[])
+          and not exists (select from destinations t where t.id = w.destination_id) limit ${most}`;
       return found.length;
     };
     return throughPages(db, table, LOOKING, look, (count) => count === 0);
@@ -236,7 +223,7 @@ async function waiting(db: Queryable, most: number, skipped: string[]): Promise<
       where id <> all(${skipped}::text[]) and not exists (select from destinations t where t.id = d.id)
       order by random() limit 1
     )
-    select ${raw(WAITING_COLUMNS)} from gone g join outbox w on w.organization_id = g.organization_id
+    select ${WAITING_COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id
       and w.destination_id = g.id limit ${most}`;
   if (found.length > 0) return found;
   await lookIn('held_deliveries');
@@ -287,25 +274,16 @@ export async function cancelOfDeletedDestination(
 
 /** Removes rows without an open delivery, so that they are not found again. */
 async function forget(db: Queryable, rows: Waiting[]): Promise<void> {
-  const ids = rows.map(({ deliveryId }) => deliveryId);
-  await db.query(
-    unqueue(
-      '(select * from unnest($1::text[], $2::text[], $3::int[], $4::text[]) as gone(organization_id, destination_id, priority, id))',
-    ),
-    [
-      rows.map((row) => row.organizationId),
-      rows.map((row) => row.destinationId),
-      rows.map(({ priority }) => priority),
-      ids,
-    ],
-  );
+  await sql(db).run`
+    with gone as materialized (
+      select delivery_id as id, organization_id, destination_id, route_id, priority
+      from json_to_recordset(${rowsParameter(rows)}::json) as g(delivery_id text, organization_id text,
+        destination_id text, route_id text, priority int)
+    ), unqueued as (${unqueue('gone')})
+    ${unhold('gone')}`;
   await dropWaiting(
     db,
     rows.map(({ destinationId }) => destinationId),
-    ids,
-  );
-  await db.query(
-    unhold('(select * from unnest($1::text[], $2::text[], $3::text[]) as gone(route_id, destination_id, id))'),
-    [rows.map(({ routeId }) => routeId), rows.map(({ destinationId }) => destinationId), ids],
+    rows.map(({ deliveryId }) => deliveryId),
   );
 }

@@ -4,11 +4,10 @@
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { errorText } from '../../core/text/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
-import { bounds } from '../connections/parameters.ts';
 import { afterCommit, type Queryable } from '../connections/pool.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
-import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
+import { Stride, throughPages } from '../sql/ranges.ts';
 import {
   KEYS_LOCKED,
   lockKeys,
@@ -19,7 +18,7 @@ import {
   UNDER_WAY,
   WAKE_CIRCUITS,
 } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
 
@@ -32,44 +31,6 @@ export interface EndSelection {
   /** Leaves out those that are in a warehouse's batch: its file is being written. */
   notInBatch?: boolean;
 }
-
-// A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly
-// one counts in the event's totals. A skipped delivery stops counting at all.
-const END = `
-with ${lockKeys(`
-  select destination_id as destination, order_hash as hash from deliveries
-  where id = any($3::text[]) and id between $6 and $7 and organization_id = $1 and order_number is not null`)},
-    ended as (
-  update deliveries d
-  set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted
-    and $8 <> 'skipped'
-  where d.organization_id = $1 and d.status in ${OPEN}
-    and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
-    and ($4::text[] is null or d.destination_id = any($4))
-    and ($5::text is null or d.event_id = $5)
-    and (not $9 or d.batch_id is null) and ${KEYS_LOCKED}
-  returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
-    ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
-), ${noLongerWaiting('ended')}, change as (
-  select event_id, (count(*) filter (where counted))::int as failed,
-         (count(*) filter (where not counted))::int as dropped
-  from ended group by event_id
-), held as (
-  -- in the order in which results take them (hot-path/record-results.ts)
-  select e.id from events e join change c on e.id = c.event_id order by e.id for update of e
-), totals as (
-  update events e
-  set deliveries_count = e.deliveries_count - c.dropped, deliveries_failed = e.deliveries_failed + c.failed,
-      status = event_status(e.deliveries_count - c.dropped, e.deliveries_succeeded, e.deliveries_failed + c.failed)
-  from change c where e.id = c.event_id and (select count(*) from held) > 0
-), failed as (
-  select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
-         attempt_count as attempts, status_code, $10 as error_summary, finished_at as at
-  from ended where $8 = 'failed'
-), ${countWithoutAttempt('ended', { not_sent: `$8 = 'failed'`, cancelled: `$8 = 'cancelled'` })}, ${noteOutcomes('failed')}
-select id, (select written from noted) as notifications,
-       case when exists (select from unelected) then ${WAKE_CIRCUITS} end
-from ended`;
 
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
@@ -85,21 +46,48 @@ export async function endDeliveries(
   status: 'cancelled' | 'failed' | 'skipped',
   selection: EndSelection,
 ): Promise<string[]> {
-  const { low, high } = bounds(selection.deliveryIds ?? []);
-  const { rows } = await db.query<{ id: string }>(END, [
-    selection.organizationId,
-    errorText(selection.reason.detail),
-    selection.deliveryIds ?? null,
-    selection.destinationIds ?? null,
-    selection.eventId ?? null,
-    low,
-    high,
-    status,
-    selection.notInBatch ?? false,
-    selection.reason.summary,
-  ]);
-  afterCommit(db, () => deliveriesFinished.add({ status }, rows.length));
-  return rows.map((row) => row.id);
+  const { organizationId, deliveryIds, destinationIds, eventId, reason, notInBatch = false } = selection;
+  const isChosen = deliveryIds === undefined ? raw('true') : among('d.id', deliveryIds);
+  const keys = fragment`
+    select destination_id as destination, order_hash as hash from deliveries
+    where ${among('id', deliveryIds ?? [])} and organization_id = ${organizationId} and order_number is not null`;
+  const counts = { not_sent: String(status === 'failed'), cancelled: String(status === 'cancelled') };
+  // A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly
+  // one counts in the event's totals. A skipped delivery stops counting at all.
+  const ids = await sql(db).column`
+    with ${lockKeys(keys)}, ended as (
+      update deliveries d
+      set status = ${status}, error = ${errorText(reason.detail)}, error_summary = ${reason.summary},
+          next_attempt_at = null, finished_at = now(), counted = d.counted and ${status !== 'skipped'}
+      where d.organization_id = ${organizationId} and d.status in ${raw(OPEN)} and ${isChosen}
+        and (${destinationIds}::text[] is null or d.destination_id = any(${destinationIds}))
+        and (${eventId}::text is null or d.event_id = ${eventId})
+        and (not ${notInBatch} or d.batch_id is null) and ${raw(KEYS_LOCKED)}
+      returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
+        ${raw(PRIMARY_DESTINATION)} as primary_id, d.status, d.attempt_count, d.status_code, d.error_summary,
+        d.finished_at
+    ), ${raw(noLongerWaiting('ended'))}, change as (
+      select event_id, (count(*) filter (where counted))::int as failed,
+             (count(*) filter (where not counted))::int as dropped
+      from ended group by event_id
+    ), held as (
+      -- in the order in which results take them (hot-path/record-results.ts)
+      select e.id from events e join change c on e.id = c.event_id order by e.id for update of e
+    ), totals as (
+      update events e
+      set deliveries_count = e.deliveries_count - c.dropped, deliveries_failed = e.deliveries_failed + c.failed,
+          status = event_status(e.deliveries_count - c.dropped, e.deliveries_succeeded, e.deliveries_failed + c.failed)
+      from change c where e.id = c.event_id and (select count(*) from held) > 0
+    ), failed as (
+      select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, status,
+             attempt_count as attempts, status_code, error_summary, finished_at as at
+      from ended where status = 'failed'
+    ), ${raw(countWithoutAttempt('ended', counts))}, ${raw(noteOutcomes('failed'))}
+    select id, (select written from noted) as notifications,
+           case when exists (select from unelected) then ${raw(WAKE_CIRCUITS)} end
+    from ended`;
+  afterCommit(db, () => deliveriesFinished.add({ status }, ids.length));
+  return ids;
 }
 
 /**
@@ -134,18 +122,6 @@ export async function postponeDelivery(
 // Pages of a table that one statement goes through: some ten thousand rows.
 const LOOKING = new Stride(500);
 
-const OPEN_IN = (table: string) => `
-select d.id, d.organization_id as "organizationId" from (
-  select delivery_id from ${table} w
-  where ctid >= $1::tid and ctid < $2::tid and ($3::text[] is null or destination_id = any($3))
-) w
-cross join lateral (
-  select * from deliveries d where d.id = w.delivery_id and d.status in ${OPEN} and d.batch_id is null
-    and ($4::text is null or d.event_id < $4) offset 0
-) d
-where exists (select from sources s where s.id = d.source_id)
-limit $5`;
-
 export interface OpenDelivery {
   id: string;
   organizationId: string;
@@ -173,11 +149,18 @@ export async function endOpen(
 ): Promise<boolean> {
   for (const table of ['ordered_deliveries', 'outbox', 'held_deliveries', 'retrying_deliveries']) {
     let mayGoOn = true;
-    const look = async ({ from, to }: Pages) => {
-      const values = [from, to, destinationIds ?? null, eventsBefore ?? null, most];
-      return (await db.query<OpenDelivery>(OPEN_IN(table), values)).rows;
-    };
-    const take = async (pages: Pages) => {
+    const look = (pages: Fragment) => sql(db).rows<OpenDelivery>`
+      select d.id, d.organization_id from (
+        select delivery_id from ${raw(table)} w
+        where ${pages} and (${destinationIds}::text[] is null or destination_id = any(${destinationIds}))
+      ) w
+      cross join lateral (
+        select * from deliveries d where d.id = w.delivery_id and d.status in ${raw(OPEN)} and d.batch_id is null
+          and (${eventsBefore}::text is null or d.event_id < ${eventsBefore}) offset 0
+      ) d
+      where exists (select from sources s where s.id = d.source_id)
+      limit ${most}`;
+    const take = async (pages: Fragment) => {
       // What was not ended is found again.
       for (let known = new Set<string>(); mayGoOn; ) {
         const open = await look(pages);
@@ -196,8 +179,8 @@ export async function endOpen(
 
 /** What may be open of an organization, those in files of a warehouse included; in no order. */
 export async function openOf(db: Queryable, organizationId: string, most: number): Promise<string[]> {
-  return sql(db).ids`
-    select delivery_id as id from (
+  return sql(db).column`
+    select delivery_id from (
       select delivery_id from outbox where organization_id = ${organizationId}
       union select delivery_id from held_deliveries where organization_id = ${organizationId}
       union select delivery_id from retrying_deliveries where organization_id = ${organizationId}
@@ -213,12 +196,11 @@ export async function openOf(db: Queryable, organizationId: string, most: number
 export async function countOpen(db: Queryable, organizationId: string): Promise<number> {
   // A row of the outbox with `resume` belongs to a workflow: if only that continues the delivery, it is counted there
   // (backlog.ts).
-  const found = await sql(db).first<{ open: number }>`
+  return sql(db).value<number>`
     select ((select count(*) from outbox o where organization_id = ${organizationId}
                and (resume is null or not exists (select from retrying_deliveries r
                  where r.delivery_id = o.delivery_id)))
           + (select count(*) from held_deliveries where organization_id = ${organizationId})
           + (select count(*) from ordered_deliveries where organization_id = ${organizationId})
-          + (select count(*) from retrying_deliveries where organization_id = ${organizationId}))::float8 as open`;
-  return found?.open ?? 0;
+          + (select count(*) from retrying_deliveries where organization_id = ${organizationId}))::float8`;
 }

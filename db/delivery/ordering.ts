@@ -3,7 +3,7 @@ import type { Queryable } from '../connections/pool.ts';
 import { countMatching, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { KEYS_LOCKED, lockKeys, OPEN, WAKE_RELAYS } from '../sql/rules.ts';
-import { fragment, raw, sql } from '../connections/statements.ts';
+import { type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 /** When a key stops being blocked, for `db/operations/due.ts`. */
 export const NEXT_HOLD_END = 'select min(hold_until) from order_keys where hold_until is not null';
@@ -54,8 +54,7 @@ export async function repairOrder(db: Queryable): Promise<number> {
       ), advanced as materialized (
         select advance_key(destination_id, key_hash, true) from locked
       )
-      select destination_id as "destinationId", encode(key_hash, 'hex') as hash,
-             (select count(*) from advanced)::int as advanced
+      select destination_id, encode(key_hash, 'hex') as hash, (select count(*) from advanced)::int as advanced
       from page order by number desc limit 1`;
     if (last === undefined) return repaired;
     repaired += last.advanced;
@@ -81,12 +80,12 @@ export interface OrderKeyRow {
   lastSequence: number;
 }
 
-const COLUMNS = `
-select encode(k.key_hash, 'hex') as id, k.key, k.head_id as "headDeliveryId", k.head_since as "headSince",
-       k.head_number::float8 as "headSequence", k.blocked_at as "blockedSince", k.hold_until as "blockedUntil",
-       k.last_number::float8 as "lastSequence", k.waiting,
+const COLUMNS = raw(`
+select encode(k.key_hash, 'hex') as id, k.key, k.head_id as head_delivery_id, k.head_since,
+       k.head_number::float8 as head_sequence, k.blocked_at as blocked_since, k.hold_until as blocked_until,
+       k.last_number::float8 as last_sequence, k.waiting,
        case when k.hold_until is not null then 'blocked' when k.head_id is null then 'idle'
-         when k.waiting > 0 then 'waiting' else 'delivering' end as state`;
+         when k.waiting > 0 then 'waiting' else 'delivering' end as state`);
 /** `waiting`: something waits behind an open delivery. */
 export const ORDER_KEY_FILTERS = ['blocked', 'waiting'] as const;
 
@@ -128,7 +127,7 @@ export async function listOrderKeys(
   const { items: keys, ...found } = await readPart<OrderKeyRow>(part, {
     total: () => countMatching(db, fragment`from (${matching('')}) k`),
     items: (after, limit, offset) => sql(db).rows<OrderKeyRow>`
-      ${raw(COLUMNS)} from (${matching(after ?? '')} order by key_hash limit ${limit} offset ${offset}) k
+      ${COLUMNS} from (${matching(after ?? '')} order by key_hash limit ${limit} offset ${offset}) k
       order by k.key_hash`,
     cursorOf: ({ id }) => id,
   });
@@ -142,7 +141,7 @@ export async function findOrderKey(
   id: string,
 ): Promise<OrderKeyRow | null> {
   return sql(db).find<OrderKeyRow>`
-    ${raw(COLUMNS)} from order_keys k
+    ${COLUMNS} from order_keys k
     where k.organization_id = ${organizationId} and k.destination_id = ${destinationId}
       and k.key_hash = decode(${id}, 'hex')`;
 }
@@ -181,54 +180,56 @@ export async function releaseKey(
     from released`;
 }
 
-const DROP = (condition: string) => `
-with ${lockKeys(`select destination_id as destination, key_hash as hash from ordered_deliveries where ${condition}`)},
-gone as (
-  delete from ordered_deliveries where ${condition} and ${KEYS_LOCKED} returning destination_id, key_hash
-)
-update order_keys k set waiting = k.waiting - g.count
-from (select destination_id, key_hash, count(*)::int as count from gone group by 1, 2) g
-where k.destination_id = g.destination_id and k.key_hash = g.key_hash`;
+async function drop(db: Queryable, condition: Fragment): Promise<void> {
+  const keys = fragment`select destination_id as destination, key_hash as hash from ordered_deliveries
+    where ${condition}`;
+  await sql(db).run`
+    with ${lockKeys(keys)}, gone as (
+      delete from ordered_deliveries where ${condition} and ${raw(KEYS_LOCKED)} returning destination_id, key_hash
+    )
+    update order_keys k set waiting = k.waiting - g.count
+    from (select destination_id, key_hash, count(*)::int as count from gone group by 1, 2) g
+    where k.destination_id = g.destination_id and k.key_hash = g.key_hash`;
+}
 
 // Pages of a table that one statement goes through.
 const LOOKING = new Stride(500);
 
 /** Removes what waits in order for deliveries of events before this one, which are gone or go with their partition. */
 export async function dropWaitingBefore(db: Queryable, eventId: string): Promise<void> {
-  await throughPages(db, 'ordered_deliveries', LOOKING, ({ from, to }) =>
-    db.query(DROP('ctid >= $1::tid and ctid < $2::tid and event_id < $3'), [from, to, eventId]),
+  await throughPages(db, 'ordered_deliveries', LOOKING, (pages) =>
+    drop(db, fragment`${pages} and event_id < ${eventId}`),
   );
 }
 
 /** Removes rows of ended deliveries from `ordered_deliveries`. */
-export async function dropWaiting(db: Queryable, destinationIds: string[], deliveryIds: string[]): Promise<void> {
-  await db.query(DROP('destination_id = any($1::text[]) and delivery_id = any($2::text[])'), [
-    destinationIds,
-    deliveryIds,
-  ]);
-}
-
-const GONE = `
-update order_keys set head_id = null, head_number = null, head_since = null
-where ctid = any(array(
-  select ctid from order_keys k
-  where ctid >= $1::tid and ctid < $2::tid and waiting = 0 and hold_until is null and head_id is not null
-    -- not one that is just being made
-    and last_at < now() - interval '1 hour' and head_since < now() - interval '1 hour'
-    and not exists (select from deliveries d where d.id = k.head_id and d.status in ${OPEN})
-  for update skip locked
-))`;
-
-const FORGOTTEN = `head_id is null and (last_at < now() - make_interval(days => $3)
-  or not exists (select from destinations t where t.id = destination_id))`;
+export const dropWaiting = (db: Queryable, destinationIds: string[], deliveryIds: string[]): Promise<void> =>
+  drop(db, fragment`destination_id = any(${destinationIds}::text[]) and delivery_id = any(${deliveryIds}::text[])`);
 
 /**
  * Deletes ordering keys without an open delivery: those without an event for `days`, and those of deleted destinations.
  * @param days null: no number is too many
  */
 export async function forgetOrderKeys(db: Queryable, days: number | null): Promise<void> {
-  await throughPages(db, 'order_keys', LOOKING, ({ from, to }) => db.query(GONE, [from, to]));
-  await throughPages(db, 'order_keys', LOOKING, ({ from, to }) =>
-    db.query(takeUnlocked('order_keys', FORGOTTEN), [from, to, days]),
+  await throughPages(
+    db,
+    'order_keys',
+    LOOKING,
+    (pages) => sql(db).run`
+      update order_keys set head_id = null, head_number = null, head_since = null
+      where ctid = any(array(
+        select ctid from order_keys k where ${pages} and waiting = 0 and hold_until is null and head_id is not null
+        -- not one that is just being made
+        and last_at < now() - interval '1 hour' and head_since < now() - interval '1 hour'
+        and not exists (select from deliveries d where d.id = k.head_id and d.status in ${raw(OPEN)})
+        for update skip locked))`,
+  );
+  const forgotten = fragment`head_id is null and (last_at < now() - make_interval(days => ${days}::int)
+    or not exists (select from destinations t where t.id = destination_id))`;
+  await throughPages(
+    db,
+    'order_keys',
+    LOOKING,
+    (pages) => sql(db).run`${takeUnlocked('order_keys', pages, forgotten)}`,
   );
 }

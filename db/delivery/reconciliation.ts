@@ -93,7 +93,7 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
   // A delivery that has ended since the check stays ended. For one that is already in the outbox only `resume` is set.
   // `|| ''` keeps the join from pruning partitions (hot-path/record-results.ts).
   return new Set(
-    await sql(db).ids`
+    await sql(db).column`
       with input as (
         select * from json_to_recordset(${jsonParameter(input)}::json) as i(delivery_id text, resume text, shard int)
       ), open as (
@@ -116,8 +116,8 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
 export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumedDelivery>> {
   if (deliveryIds.length === 0) return new Map();
   const rows = await sql(db).rows<ResumedDelivery & { id: string }>`
-    select id, attempt_count as attempts, status_code as "statusCode", error_summary as error,
-           greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as "waitMs"
+    select id, attempt_count as attempts, status_code, error_summary as error,
+           greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as wait_ms
     from deliveries where ${among('id', deliveryIds)} and status in ${raw(OPEN)}`;
   return new Map(rows.map(({ id, ...point }) => [id, { ...point, waitMs: point.waitMs ?? 0 }]));
 }
@@ -153,7 +153,7 @@ export async function noticesFor(
   const shown = running.map(({ shows }) => shows);
   // `counted` is taken from a failed delivery when it is replayed, so only those need the search for their replay.
   return sql(db).rows<Notice>`
-    select w.id as "deliveryId", r.id as "replayedAs",
+    select w.id as delivery_id, r.id as replayed_as,
            case when d.id is null or s.id is null then 'gone' when r.id is not null then 'replayed'
              else 'ended' end as says
     from unnest(${ids}::text[], ${shown}::text[]) as w(id, shows)
@@ -190,7 +190,7 @@ export async function countRepairs(db: Queryable, repairs: Record<string, number
 
 /** Circuits that are not closed, and pauses, that only their workflow can continue; in order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select route_id as id from circuits c
     where wake_at is null and (state <> 'closed' or ${raw(pauseBlocks('c'))}) and route_id > ${after}
     order by route_id limit ${limit}`;
@@ -202,7 +202,7 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
  */
 export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
   if (routeIds.length === 0) return [];
-  return sql(db).ids`
+  return sql(db).column`
     with asleep as (
       -- in the order in which results change them (db/circuits/circuits.ts), so that neither waits for the other
       select route_id from circuits where route_id = any(${routeIds}::text[]) and wake_at is null
@@ -215,7 +215,7 @@ export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<s
 /** Starts the release of deliveries that are held by a closed or deleted circuit. @returns the routes */
 export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
   // A circuit that releases has a time to be woken until nothing is held.
-  return sql(db).ids`
+  return sql(db).column`
     with recursive ${raw(hops('route', 'held_deliveries', 'route_id'))}
     insert into circuits as c (route_id, organization_id, state, version, wake_at)
     select r.id, (select organization_id from held_deliveries where route_id = r.id limit 1), 'closed', 1, now()
@@ -229,7 +229,7 @@ export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
 
 /** Schedules warehouses that have an unfinished batch but no wake-up. @returns the destinations */
 export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     insert into warehouse_flushes (destination_id, organization_id, due_at)
     select distinct on (destination_id) destination_id, organization_id, now() from warehouse_batches b
     where b.status in ${raw(UNDER_WAY)}

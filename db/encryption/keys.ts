@@ -145,11 +145,11 @@ export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[
     if (vitalOnly && !vital) continue;
     const keyId = `split_part(${column}, '.', 2)`;
     const keys = await sql(db).rows<{ keyId: string; count: number }>`
-      select ${raw(keyId)} as "keyId", count(*)::int as count from ${raw(table)}
+      select ${raw(keyId)} as key_id, count(*)::int as count from ${raw(table)}
       where ${raw(column)} is not null group by 1 order by 1`;
     for (const key of keys) {
       const examples = await sql(db).rows<{ recordId: string; sealed: string }>`
-        select ${raw(recordId)} as "recordId", ${raw(column)} as sealed from ${raw(table)}
+        select ${raw(recordId)} as record_id, ${raw(column)} as sealed from ${raw(table)}
         where ${raw(keyId)} = ${key.keyId} order by 1
         limit ${raw(EXAMPLES)}`;
       used.push({ ...key, what, examples });
@@ -198,7 +198,7 @@ async function rotatePage(
 ): Promise<string | null> {
   return inTransaction(pool, async (db) => {
     const rows = await sql(db).rows<{ recordId: string; sealed: string }>`
-      select ${raw(recordId)} as "recordId", ${raw(column)} as sealed from ${raw(table)}
+      select ${raw(recordId)} as record_id, ${raw(column)} as sealed from ${raw(table)}
       where split_part(${raw(column)}, '.', 2) = any(${box.olderKeyIds}) and (${raw(recordId)}) collate "C" > ${after}
       order by (${raw(recordId)}) collate "C" limit ${raw(PAGE)} for update skip locked`;
     const renewed: { recordId: string; sealed: string }[] = [];

@@ -26,11 +26,9 @@ export interface EventRecord extends Pick<NewEvent, OfEvent | 'receivedAt' | 'va
 }
 
 const COLUMNS = `
-e.id, e.source_id as "sourceId", s.name as "sourceName", e.status, e.routed, e.method, e.path, e.query, e.headers,
-e.client_address as "clientAddress", e.traceparent,
-e.payload_size as "payloadSize", e.payload_hash as "payloadHash", e.deliveries_count as "deliveriesCount",
-e.deliveries_succeeded as "deliveriesSucceeded", e.deliveries_failed as "deliveriesFailed",
-e.received_at as "receivedAt", e.validated_at as "validatedAt", e.queued_at as "queuedAt"`;
+e.id, e.source_id, s.name as source_name, e.status, e.routed, e.method, e.path, e.query, e.headers, e.client_address,
+e.traceparent, e.payload_size, e.payload_hash, e.deliveries_count, e.deliveries_succeeded, e.deliveries_failed,
+e.received_at, e.validated_at, e.queued_at`;
 
 export interface EventFilter {
   sourceId?: string;
@@ -115,7 +113,7 @@ export async function findEvent(db: Queryable, organizationId: string, id: strin
 }
 
 export async function existingEventIds(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select e.id from events e join sources s on s.id = e.source_id where e.organization_id = ${organizationId}
     and e.id = any(${ids}::text[])`;
 }
@@ -123,7 +121,7 @@ export async function existingEventIds(db: Queryable, organizationId: string, id
 /** The exact bytes of an event of this organization, with its content type. */
 export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
   const row = await sql(db).first<{ body: Buffer; contentType: string | null }>`
-    select p.body, e.headers ->> 'content-type' as "contentType"
+    select p.body, e.headers ->> 'content-type' as content_type
     from events e join event_payloads p on p.event_id = e.id where e.id = ${eventId}
       and e.organization_id = ${organizationId}`;
   return row === undefined ? null : { body: row.body, contentType: row.contentType ?? undefined };

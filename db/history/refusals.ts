@@ -54,9 +54,8 @@ async function listLast(
     where (${cause ?? null}::text is null or cause = ${cause ?? null})`;
   const counted = await sql(db).first<{ total: number }>`select count(*) as total ${last}`;
   const refusals = await sql(db).rows<RefusalRecord>`
-    select id, refused_at as at, cause, limit_name as "limit", status, message, method,
-           client_address as "clientAddress", headers, payload_size as "payloadSize",
-           case when ${withPayload} then payload_start end as "payloadStart"
+    select id, refused_at as at, cause, limit_name as "limit", status, message, method, client_address, headers,
+           payload_size, case when ${withPayload} then payload_start end as payload_start
     ${last} order by id desc limit ${limit} offset ${offset}`;
   return { refusals, total: counted?.total ?? 0 };
 }
@@ -78,7 +77,7 @@ async function countSince(
 ): Promise<RefusalCountRecord[]> {
   return sql(db).rows<RefusalCountRecord>`
     select date_trunc(${step}, hour, 'UTC') as start, cause, nullif(limit_name, '') as "limit",
-           sum(refusals)::float8 as count, max(last_at) as "lastAt"
+           sum(refusals)::float8 as count, max(last_at) as last_at
     from refusal_counts
     where organization_id = ${organizationId} and source_id = ${sourceId} and hour >= ${since}
     group by 1, 2, 3 order by 1, 2, 3 nulls first`;

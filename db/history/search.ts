@@ -152,7 +152,7 @@ async function* amongOpen(db: Queryable, selection: Selection, most: number): As
 
 /** A pending event has an open delivery. */
 async function eventsOf(db: Queryable, deliveryIds: string[]): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select distinct d.event_id as id from unnest(${deliveryIds}::text[]) as w(id) cross join lateral (
       select event_id from deliveries where id = w.id collate "C" offset 0
     ) d`;
@@ -175,7 +175,7 @@ async function* throughRows(db: Queryable, selection: Selection, most: number): 
 }
 
 function newestIn(db: Queryable, selection: Selection, range: Range, limit: number): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select r.id from ${rowsOf(selection)} where ${rowMatches(selection, range)} order by r.id desc limit ${limit}`;
 }
 
@@ -243,7 +243,7 @@ async function* eventsByDeliveries(db: Queryable, selection: Selection, rows: nu
 
 /** The newest events of a range with a delivery that was made apart from them. */
 function eventsApart(db: Queryable, deliveries: Selection, range: Range, most: number): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select distinct r.event_id as id from deliveries r
     where ${APART} and ${matches(deliveries)} and ${madeIn('r.event_id', 'evt', range)}
       and r.id >= ${deliveriesFrom(range.from)}
@@ -251,7 +251,7 @@ function eventsApart(db: Queryable, deliveries: Selection, range: Range, most: n
 }
 
 function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select r.event_id as id from deliveries r where ${rowMatches(deliveries, range)} and not ${APART}`;
 }
 
@@ -261,7 +261,7 @@ function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Pro
 function stepAmong(db: Queryable, selection: Selection, range: RowRange, candidates: string[]): Step {
   const matching = async (limit: number) => {
     if (candidates.length === 0) return [];
-    return sql(db).ids`
+    return sql(db).column`
       select x.id from unnest(${candidates}::text[]) as p(id) cross join lateral (
         select r.id from ${rowsOf(selection)}
         where r.id = p.id collate "C" and ${rowMatches(selection, range)} offset 0

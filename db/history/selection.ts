@@ -138,8 +138,8 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   const owner = id === undefined ? raw('true') : fragment`(${OWNER[subject](id)}) = ${organizationId}`;
   // Rows of a deleted source are invisible until they are gone.
   const found = await sql(db).first<{ isOwn: boolean | null; isPurging: boolean }>`
-    select ${owner} as "isOwn",
-           exists (select from source_purges where organization_id = ${organizationId}) as "isPurging",
+    select ${owner} as is_own,
+           exists (select from source_purges where organization_id = ${organizationId}) as is_purging,
            ${raw(READ_IN_ORDER)}`;
   return { isOwn: found?.isOwn === true, isIndexed: isPlain && found?.isPurging === false };
 }
@@ -181,7 +181,7 @@ export async function countIndexed(db: Queryable, selection: Selection): Promise
 }
 
 export function readIndexed(db: Queryable, selection: Selection, limit: number, offset: number): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select r.id ${inIndex(selection, rangeOfSelection(selection), limit + offset)}
     order by r.id desc limit ${limit} offset ${offset}`;
 }

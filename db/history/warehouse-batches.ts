@@ -25,11 +25,8 @@ export interface BatchRecord extends Pick<BatchUnderWay, OfBatch> {
 }
 
 const COLUMNS = `
-id, status, partition, key, file_format as "fileFormat",
-compression, events, bytes, misfits, conversions, sha256,
-first_received_at as "firstReceivedAt", last_received_at as "lastReceivedAt", attempts, error,
-created_at as "createdAt",
-frozen_at as "frozenAt", uploaded_at as "uploadedAt", finished_at as "finishedAt"`;
+id, status, partition, key, file_format, compression, events, bytes, misfits, conversions, sha256, first_received_at,
+last_received_at, attempts, error, created_at, frozen_at, uploaded_at, finished_at`;
 
 type Batches = Omit<Found, 'ids'> & { batches: BatchRecord[] };
 

@@ -35,8 +35,8 @@ export async function takeLongBlocked(db: Queryable, most: number): Promise<Bloc
         order by blocked_at limit ${most} for update skip locked)
       returning k.organization_id, k.destination_id, k.head_id
     )
-    select r.organization_id as "organizationId", r.destination_id as "destinationId", r.head_id as "deliveryId",
-           (select event_id from deliveries d where d.id = r.head_id) as "eventId"
+    select r.organization_id, r.destination_id, r.head_id as delivery_id,
+           (select event_id from deliveries d where d.id = r.head_id) as event_id
     from reported r`;
 }
 
@@ -45,6 +45,6 @@ export async function unblockedDestinations(
   db: Queryable,
 ): Promise<Pick<BlockedKey, 'organizationId' | 'destinationId'>[]> {
   return sql(db).rows<Pick<BlockedKey, 'organizationId' | 'destinationId'>>`
-    select x.organization_id as "organizationId", x.destination_id as "destinationId" from ${raw(UNBLOCKED_ISSUES)}
+    select x.organization_id, x.destination_id from ${raw(UNBLOCKED_ISSUES)}
     and x.destination_id is not null`;
 }

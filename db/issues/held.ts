@@ -1,7 +1,7 @@
 import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/messages/issues.ts';
 import { findPart } from '../history/search.ts';
 import type { Selection } from '../history/selection.ts';
-import { bounds } from '../connections/parameters.ts';
+import { among, raw, sql } from '../connections/statements.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const DAY_MS = 86_400_000;
@@ -79,16 +79,14 @@ function failedDeliveries(
 
 async function stillHeld(db: Queryable, issue: Issue, { condition }: Holding, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const { low, high } = bounds(ids);
+  const statusCode = statusCodeOf(issue);
   // A delivery that was replayed does not count any more.
-  const { rows } = await db.query<{ id: string }>(
-    `select d.id from deliveries d where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $4 and $5
-       and d.counted and d.finished_at >= $6 and ($3::int is null or d.status_code = $3)
-       and (not $7 or d.status_code is null)
-       and ${condition} order by d.id desc`,
-    [issue.organizationId, ids, statusCodeOf(issue), low, high, issue.firstSeenAt, hadNoAnswer(issue)],
-  );
-  return rows.map(({ id }) => id);
+  return sql(db).column`
+    select d.id from deliveries d where d.organization_id = ${issue.organizationId} and ${among('d.id', ids)}
+      and d.counted and d.finished_at >= ${issue.firstSeenAt}
+      and (${statusCode}::int is null or d.status_code = ${statusCode})
+      and (not ${hadNoAnswer(issue)} or d.status_code is null) and ${raw(condition)}
+    order by d.id desc`;
 }
 
 function statusCodeOf({ cause }: Issue): number | null {

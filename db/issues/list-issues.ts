@@ -12,11 +12,8 @@ export interface NamedIssue extends Issue {
 }
 
 const COLUMNS = `
-${ISSUE_NAMES}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId",
-destination_id as "destinationId", cause,
-state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
-sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt",
-  changed_at as "changedAt"`;
+${ISSUE_NAMES}, id, organization_id, kind, source_id, route_id, destination_id, cause, state, first_seen_at,
+last_seen_at, count, sample_event_id, sample_delivery_id, opened_at, resolved_at, changed_at`;
 
 export interface IssueFilter {
   state?: IssueState;

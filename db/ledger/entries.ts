@@ -2,6 +2,7 @@
 // committed with what it counts. Inserts only: entries have no key, so these parts wait for nothing and may come in any
 // order. Readers add entries and roll-ups in one statement, so in one snapshot, in which an entry is either still there
 // or rolled up.
+import { type Fragment, fragment, part, raw } from '../connections/statements.ts';
 
 /** The bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
@@ -94,39 +95,30 @@ export const SUMS = [
 /** The columns that keep the later time. */
 export const LATEST = ['last_event_at', 'last_success_at', 'last_failure_at'] as const;
 
-const COLUMNS = [
-  'organization_id',
-  'bucket',
-  'source_id',
-  'route_id',
-  'destination_id',
-  'code',
-  ...SUMS,
-  ...LATEST,
-  'latencies',
-].join(', ');
+const KEY = ['organization_id', 'bucket', 'source_id', 'route_id', 'destination_id', 'code'];
+const COLUMNS = raw([...KEY, ...SUMS, ...LATEST, 'latencies'].join(', '));
 
-const both = (step: string, condition: string): string => `(
-  select ${COLUMNS} from rollups where ${step} and ${condition}
+const both = (step: string, condition: string | Fragment): Fragment => fragment`(
+  select ${COLUMNS} from rollups where ${raw(step)} and ${part(condition)}
   union all
-  select ${COLUMNS} from ledger_entries where ${condition}
+  select ${COLUMNS} from ledger_entries where ${part(condition)}
 )`;
 
 /**
  * Rows of the last month, in buckets of 5 minutes or, older than a day, of an hour.
  * @param condition on their columns
  */
-export const recent = (condition: string): string => both('step in (300, 3600)', condition);
+export const recent = (condition: string | Fragment): Fragment => both('step in (300, 3600)', condition);
 
 /** Rows of all time. @param condition on columns other than `bucket` */
-export const ever = (condition: string): string => both(`step = 0 and bucket = 'epoch'`, condition);
+export const ever = (condition: string | Fragment): Fragment => both(`step = 0 and bucket = 'epoch'`, condition);
 
 /** Of organizations by day (UTC). @param condition on `organization_id` @param since an expression: the first day */
-export const byDay = (condition: string, since: string): string => `(
+export const byDay = (condition: Fragment, since: Fragment): Fragment => fragment`(
   select organization_id, bucket, events, bytes, removed_bytes, deliveries, attempts, failed_over from rollups
   where step = 86400 and ${condition} and bucket >= ${since}
   union all
-  select organization_id, ${dayOf('bucket')}, events, bytes, removed_bytes, deliveries, attempts, failed_over
+  select organization_id, ${raw(dayOf('bucket'))}, events, bytes, removed_bytes, deliveries, attempts, failed_over
   from ledger_entries where ${condition} and bucket >= ${since}
 )`;
 

@@ -1,11 +1,11 @@
 // Adds the entries of the ledger to its roll-ups, and merges old buckets. Each statement moves counts from one place to
 // the other, so readers, which add both, see the same before and after it. One process at a time (LOCKS.ledger).
 import { HOURS_AFTER_MS, MOST_DAYS } from '../../core/metrics/figure-steps.ts';
-import { firstRow, inTransaction, type Pool } from '../connections/pool.ts';
+import { inTransaction, type Pool } from '../connections/pool.ts';
 import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
 import { LOCKS } from '../sql/rules.ts';
 import { dayOf, LATEST, SUMS } from './entries.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 const ROLLING = new Stride(20_000);
 const MERGING = new Stride(1000);
@@ -50,7 +50,7 @@ export function rollUp(pool: Pool): Promise<boolean> {
   return ROLLING.step(async (size) => {
     // Each entry counts in its bucket, in all time, and in the day of its organization. Of a deleted organization
     // nothing stays.
-    const found = await sql(pool).first<{ taken: number }>`
+    const taken = await sql(pool).value<number>`
       with turn as materialized (
         select pg_try_advisory_xact_lock(${raw(LOCKS.ledger)}) as is_ours
       ), taken as (
@@ -69,21 +69,22 @@ export function rollUp(pool: Pool): Promise<boolean> {
           (86400, ${raw(dayOf('t.bucket'))}, '', '', '', -1, null)
         ) s (step, bucket, destination_id, source_id, route_id, code, latencies)
       ), ${raw(ADD)}
-      select count(*)::int as taken from taken`;
-    return found?.taken === size;
+      select count(*)::int from taken`;
+    return taken === size;
   });
 }
 
 // A bucket that is locked just then is merged an hour later.
-const MERGE = `
-with taken as (
-  ${takeUnlocked('rollups', `((step = 300 and bucket < ${HOURS_BEFORE}) or (step = 3600 and bucket < ${FORGOTTEN_BEFORE}))`)}
-), moved as (
-  select organization_id, 3600 as step, ${hourOf('bucket')} as bucket, destination_id, source_id, route_id, code,
-         ${SUMS.join(', ')}, ${LATEST.join(', ')}, latencies
-  from taken where bucket >= ${FORGOTTEN_BEFORE}
-), ${ADD}
-select count(*)::int as merged from taken`;
+const TO_MERGE = raw(`((step = 300 and bucket < ${HOURS_BEFORE}) or (step = 3600 and bucket < ${FORGOTTEN_BEFORE}))`);
+const merge = (pages: Fragment) => fragment`
+  with taken as (
+    ${takeUnlocked('rollups', pages, TO_MERGE)}
+  ), moved as (
+    select organization_id, 3600 as step, ${raw(hourOf('bucket'))} as bucket, destination_id, source_id, route_id, code,
+           ${raw(ADDED_UP.join(', '))}, latencies
+    from taken where bucket >= ${raw(FORGOTTEN_BEFORE)}
+  ), ${raw(ADD)}
+  select count(*)::int from taken`;
 
 /** The hours in which this process has merged last: another one may find nothing left. */
 const mergedIn = new WeakMap<Pool, number>();
@@ -103,10 +104,10 @@ export async function mergeRollups(pool: Pool, forMs: number, nowMs: number = Da
     pool,
     'rollups',
     MERGING,
-    ({ from, to }) =>
+    (pages) =>
       inTransaction(pool, async (db) => {
         await sql(db).run`select pg_advisory_xact_lock(${LOCKS.ledger})`;
-        return (await firstRow<{ merged: number }>(db, MERGE, [from, to]))?.merged ?? 0;
+        return sql(db).value<number>`${merge(pages)}`;
       }),
     (merged) => merged === 0 || performance.now() < until,
   );

@@ -2,8 +2,9 @@
 // last day, of an hour before. Deliveries without an attempt count as failures of their route only, and cancelled ones
 // are neither successes nor failures.
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
-import { onlyRow, type Queryable } from '../connections/pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { ever, recent } from './entries.ts';
+import { type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 export interface IngestTotals {
   events: number;
@@ -20,11 +21,11 @@ export async function ingestTotals(
   ids: string[],
 ): Promise<Lookup<IngestTotals>> {
   const events = kind === 'route' ? 'routed' : 'events';
-  const { rows } = await db.query<IngestTotals & { id: string }>(
-    `select ${kind}_id as id, coalesce(sum(${events}), 0)::float8 as events, max(last_event_at) as "lastEventAt"
-     from ${ever(`organization_id = $1 and destination_id = '' and ${kind}_id = any($2)`)} l group by 1`,
-    [organizationId, ids],
-  );
+  const id = raw(`${kind}_id`);
+  const ofThese = fragment`organization_id = ${organizationId} and destination_id = '' and ${id} = any(${ids}::text[])`;
+  const rows = await sql(db).rows<IngestTotals & { id: string }>`
+    select ${id} as id, coalesce(sum(${raw(events)}), 0)::float8 as events, max(last_event_at) as last_event_at
+    from ${ever(ofThese)} l group by 1`;
   return lookup(
     rows.map(({ id, ...totals }) => [id, totals]),
     NO_EVENTS,
@@ -47,22 +48,15 @@ const NO_DELIVERIES: DestinationTotals = {
   lastDeliveryAt: null,
 };
 
-const AVG_LATENCY = 'round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0))::float8';
-const ANSWERS = `
+const AVG_LATENCY = raw('round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0))::float8');
+const ANSWERS = fragment`
   coalesce(sum(delivered), 0)::float8 as succeeded,
-  coalesce(sum(failed + failed_over) filter (where code >= 0), 0)::float8 as failed,
-  ${AVG_LATENCY} as "avgLatency"`;
-const LAST = `
-  greatest(max(last_success_at), max(last_failure_at)) as "lastDeliveryAt", max(last_success_at) as "lastSuccessAt",
-  max(last_failure_at) as "lastFailureAt"`;
-const inWindow = (condition: string) => recent(`${condition} and bucket > now() - make_interval(hours => $2)`);
-
-const DESTINATION_TOTALS = `
-select id, coalesce(w.succeeded, 0) as succeeded, coalesce(w.failed, 0) as failed, w."avgLatency",
-       e.succeeded + e.failed as "deliveriesCount", e."lastDeliveryAt"
-from (select destination_id as id, ${ANSWERS}, ${LAST} from ${ever('destination_id = any($1)')} l group by 1) e
-left join (select destination_id as id, ${ANSWERS} from ${inWindow('destination_id = any($1)')} l
-  group by 1) w using (id)`;
+  coalesce(sum(failed + failed_over) filter (where code >= 0), 0)::float8 as failed, ${AVG_LATENCY} as avg_latency`;
+const LAST = raw(`
+  greatest(max(last_success_at), max(last_failure_at)) as last_delivery_at, max(last_success_at) as last_success_at,
+  max(last_failure_at) as last_failure_at`);
+const inWindow = (condition: Fragment, hours: number) =>
+  recent(fragment`${condition} and bucket > now() - make_interval(hours => ${hours})`);
 
 interface TotalsRow extends Omit<DestinationTotals, 'successRate'> {
   id: string;
@@ -76,7 +70,13 @@ export async function destinationTotals(
   destinationIds: string[],
   windowHours: number,
 ): Promise<Lookup<DestinationTotals>> {
-  const { rows } = await db.query<TotalsRow>(DESTINATION_TOTALS, [destinationIds, windowHours]);
+  const ofThese = fragment`destination_id = any(${destinationIds}::text[])`;
+  const rows = await sql(db).rows<TotalsRow>`
+    select id, coalesce(w.succeeded, 0) as succeeded, coalesce(w.failed, 0) as failed, w.avg_latency,
+           e.succeeded + e.failed as deliveries_count, e.last_delivery_at
+    from (select destination_id as id, ${ANSWERS}, ${LAST} from ${ever(ofThese)} l group by 1) e
+    left join (select destination_id as id, ${ANSWERS} from ${inWindow(ofThese, windowHours)} l group by 1) w
+      using (id)`;
   return lookup(
     rows.map(({ id, succeeded, failed, ...totals }) => [id, { ...totals, successRate: rate(succeeded, failed) }]),
     NO_DELIVERIES,
@@ -99,27 +99,22 @@ export interface DestinationHealth {
   status: 'healthy' | 'degraded' | 'failing' | 'unknown';
 }
 
-const HEALTH = `
-select w.succeeded as "successfulDeliveries", w.failed as "failedDeliveries",
-       w.succeeded + w.failed as "totalDeliveries", coalesce(w."avgLatency", 0) as "avgLatency", e.*
-from (select ${ANSWERS} from ${inWindow('destination_id = $1')} l) w,
-  (select ${LAST} from ${ever('destination_id = $1')} l) e`;
-
-const LATENCIES = `select latencies as counts from ${inWindow('destination_id = $1')} l where latencies is not null`;
-
 export async function destinationHealth(
   db: Queryable,
   destinationId: string,
   windowHours: number,
 ): Promise<DestinationHealth> {
+  const ofThis = fragment`destination_id = ${destinationId}`;
   const [figures, histograms] = await Promise.all([
-    onlyRow<DestinationHealth>(db, HEALTH, [destinationId, windowHours]),
-    db.query<{ counts: number[][] }>(LATENCIES, [destinationId, windowHours]),
+    sql(db).only<DestinationHealth>`
+      select w.succeeded as successful_deliveries, w.failed as failed_deliveries,
+             w.succeeded + w.failed as total_deliveries, coalesce(w.avg_latency, 0) as avg_latency, e.*
+      from (select ${ANSWERS} from ${inWindow(ofThis, windowHours)} l) w,
+        (select ${LAST} from ${ever(ofThis)} l) e`,
+    sql(db).column<number[][]>`
+      select latencies from ${inWindow(ofThis, windowHours)} l where latencies is not null`,
   ]);
-  const { latencies } = percentilesOf(
-    histograms.rows.flatMap(({ counts }) => counts),
-    [50, 95, 99],
-  );
+  const { latencies } = percentilesOf(histograms.flat(), [50, 95, 99]);
   const [p50, p95, p99] = latencies;
   const successRate = rate(figures.successfulDeliveries, figures.failedDeliveries);
   return {
@@ -149,15 +144,13 @@ export interface RouteStatistics {
   avgLatency: number;
 }
 
-const ROUTE_STATISTICS = `
-select coalesce(sum(routed), 0)::float8 as "eventsRouted", coalesce(sum(filtered), 0)::float8 as "eventsFiltered",
-       coalesce(sum(delivered), 0)::float8 as "deliveriesSucceeded",
-       (coalesce(sum(failed), 0) + coalesce(sum(not_sent), 0))::float8 as "deliveriesFailed",
-       coalesce(${AVG_LATENCY}, 0) as "avgLatency"
-from ${inWindow('route_id = $1')} l`;
-
 export function routeStatistics(db: Queryable, routeId: string, hours: number): Promise<RouteStatistics> {
-  return onlyRow(db, ROUTE_STATISTICS, [routeId, hours]);
+  return sql(db).only<RouteStatistics>`
+    select coalesce(sum(routed), 0)::float8 as events_routed, coalesce(sum(filtered), 0)::float8 as events_filtered,
+           coalesce(sum(delivered), 0)::float8 as deliveries_succeeded,
+           (coalesce(sum(failed), 0) + coalesce(sum(not_sent), 0))::float8 as deliveries_failed,
+           coalesce(${AVG_LATENCY}, 0) as avg_latency
+    from ${inWindow(fragment`route_id = ${routeId}`, hours)} l`;
 }
 
 function rate(succeeded: number, failed: number): number | null {
@@ -175,14 +168,12 @@ function lookup<Value>(entries: [string, Value][], fallback: Value): Lookup<Valu
   return { get: (id) => map.get(id) ?? fallback };
 }
 
-const LAST_ATTEMPTS = `
-select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt"
-from ${ever('route_id = $1 and destination_id = any($2)')} l`;
-
 export function lastAttempts(
   db: Queryable,
   routeId: string,
   destinationIds: string[],
 ): Promise<Pick<DestinationHealth, 'lastSuccessAt' | 'lastFailureAt'>> {
-  return onlyRow(db, LAST_ATTEMPTS, [routeId, destinationIds]);
+  const ofThese = fragment`route_id = ${routeId} and destination_id = any(${destinationIds}::text[])`;
+  return sql(db).only`
+    select max(last_success_at) as last_success_at, max(last_failure_at) as last_failure_at from ${ever(ofThese)} l`;
 }

@@ -13,30 +13,32 @@ import { newId } from '../../core/text/ids.ts';
 import { jsonParameter, rowsParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { lockRound } from './route-mails.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 // What one round compares, at most: channels, and pairs of a channel and an issue.
 const MAX_CHANNELS = 200;
 const MAX_COMPARED = 20_000;
 
 // Issues that are not as a channel knows them, but for those whose message is on its way.
-const NEWS = `
-select c.id as "channelId", i.id as "issueId", i.state, i.changed_at as "changedAt", i.exhausted_at as "exhaustedAt",
-       a.announced, a.announced_at as "announcedAt", coalesce(a.announced_exhausted, false) as "announcedExhausted"
-from alert_channels c
-join issues i on i.organization_id = c.organization_id and i.state <> 'resolved'
-left join alert_announcements a on a.channel_id = c.id and a.issue_id = i.id
-where c.id = any($1::text[]) and a.message_id is null and case when a.announced in ('opened', 'acknowledged')
-  then a.announced <> case i.state when 'open' then 'opened' else i.state end
-    or (i.exhausted_at is not null and not a.announced_exhausted)
-  else i.state = 'open' and i.count >= c.after_count
-    and (c.kinds is null or i.kind = any(c.kinds)) and (c.source_ids is null or i.source_id = any(c.source_ids))
-    and (c.route_ids is null or i.route_id = any(c.route_ids))
-    and (c.destination_ids is null or i.destination_id = any(c.destination_ids)) end
-union all
-select a.channel_id, i.id, i.state, i.changed_at, i.exhausted_at, a.announced, a.announced_at, a.announced_exhausted
-from alert_announcements a join issues i on i.id = a.issue_id and i.state = 'resolved'
-where a.channel_id = any($1::text[]) and a.announced in ('opened', 'acknowledged') and a.message_id is null`;
+const news = (channelIds: string[]) => fragment`
+  select c.id as channel_id, i.id as issue_id, i.state, i.changed_at, i.exhausted_at,
+         a.announced, a.announced_at, coalesce(a.announced_exhausted, false) as announced_exhausted
+  from alert_channels c
+  join issues i on i.organization_id = c.organization_id and i.state <> 'resolved'
+  left join alert_announcements a on a.channel_id = c.id and a.issue_id = i.id
+  where c.id = any(${channelIds}::text[]) and a.message_id is null
+    and case when a.announced in ('opened', 'acknowledged')
+      then a.announced <> case i.state when 'open' then 'opened' else i.state end
+        or (i.exhausted_at is not null and not a.announced_exhausted)
+      else i.state = 'open' and i.count >= c.after_count
+        and (c.kinds is null or i.kind = any(c.kinds)) and (c.source_ids is null or i.source_id = any(c.source_ids))
+        and (c.route_ids is null or i.route_id = any(c.route_ids))
+        and (c.destination_ids is null or i.destination_id = any(c.destination_ids)) end
+  union all
+  select a.channel_id, i.id, i.state, i.changed_at, i.exhausted_at, a.announced, a.announced_at, a.announced_exhausted
+  from alert_announcements a join issues i on i.id = a.issue_id and i.state = 'resolved'
+  where a.channel_id = any(${channelIds}::text[]) and a.announced in ('opened', 'acknowledged')
+    and a.message_id is null`;
 
 interface Round {
   created: number;
@@ -66,40 +68,36 @@ export async function createAnnouncements(pool: Pool, after: string): Promise<Ro
         select n.*, sum(p.issues) over (order by n.id) - p.issues as before, count(*) over ()::int as total
         from next n join per_organization p using (organization_id)
       )
-      select id, organization_id as "organizationId", on_acknowledged as "onAcknowledged", on_resolved as "onResolved",
-             throttle_minutes as "throttleMinutes", quiet_hours as "quietHours", digest_minutes as "digestMinutes",
-             last_digest_at as "lastDigestAt", failing_since as "failingSince", failed_at as "failedAt",
-             last_sent_at as "lastSentAt",
+      select id, organization_id, on_acknowledged, on_resolved,
+             throttle_minutes, quiet_hours, digest_minutes,
+             last_digest_at, failing_since, failed_at,
+             last_sent_at,
              (select count(*)::int from (select from messages m where m.channel_id = c.id
                limit ${raw(MAX_UNDER_WAY)}) m)
-               as "underWay", total, now() as now
+               as under_way, total, now() as now
       from compared c where before < ${raw(MAX_COMPARED)} order by id`;
     const [first] = channels;
     if (first === undefined) return { created: 0, last: '' };
-    const { rows } = await db.query<IssueNews & { channelId: string }>(NEWS, [channels.map(({ id }) => id)]);
-    const news = Map.groupBy(rows, ({ channelId }) => channelId);
+    const rows = await sql(db).rows<IssueNews & { channelId: string }>`${news(channels.map(({ id }) => id))}`;
+    const newsOf = Map.groupBy(rows, ({ channelId }) => channelId);
     const decided = channels.map((channel) => ({
       channel,
-      ...announce(channel, news.get(channel.id) ?? [], first.now),
+      ...announce(channel, newsOf.get(channel.id) ?? [], first.now),
     }));
     const messages = inTurn(decided.map((each) => each.messages));
     await store(db, messages);
     const forgotten = decided.flatMap(({ channel, forgotten }) =>
       forgotten.map((issue) => ({ channel: channel.id, issue })),
     );
-    if (forgotten.length > 0) await db.query(FORGET, [jsonParameter(forgotten)]);
+    if (forgotten.length > 0)
+      await sql(db).run`
+        update alert_announcements a set announced = 'resolved', announced_exhausted = false
+        from json_to_recordset(${jsonParameter(forgotten)}::json) as f(channel text, issue text)
+        where a.channel_id = f.channel and a.issue_id = f.issue`;
     const isLast = channels.length === first.total && channels.length < MAX_CHANNELS;
     return { created: messages.length, last: isLast ? '' : (channels.at(-1)?.id ?? '') };
   });
 }
-
-const FORGET = `
-update alert_announcements a set announced = 'resolved', announced_exhausted = false
-from json_to_recordset($1::json) as f(channel text, issue text) where a.channel_id = f.channel
-  and a.issue_id = f.issue`;
-
-// The rest of a digest that is not whole does not wait for the next.
-const DIGEST_MADE = 'update alert_channels set last_digest_at = now() where id = any($1::text[])';
 
 async function store(db: Queryable, announcements: Announcement[]): Promise<void> {
   if (announcements.length === 0) return;
@@ -132,5 +130,7 @@ async function store(db: Queryable, announcements: Announcement[]): Promise<void
         announced_exhausted = excluded.announced_exhausted,
         message_id = excluded.message_id`;
   const whole = announcements.flatMap(({ channel, digest }) => (digest === 'whole' ? [channel.id] : []));
-  if (whole.length > 0) await db.query(DIGEST_MADE, [whole]);
+  // The rest of a digest that is not whole does not wait for the next.
+  if (whole.length > 0)
+    await sql(db).run`update alert_channels set last_digest_at = now() where id = any(${whole}::text[])`;
 }

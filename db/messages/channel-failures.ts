@@ -64,7 +64,7 @@ export async function noteFailed(
       last_error = ${reason}
     from alert_channels before
     where c.organization_id = ${organizationId} and c.id = ${id} and before.id = c.id
-    returning before.failing_since is null as "isNew", c.type`;
+    returning before.failing_since is null as is_new, c.type`;
 }
 
 /**
@@ -80,7 +80,7 @@ export async function notifyOther(
   const { id, organizationId } = failing;
   // None when the channel works again.
   const rows = await sql(db).rows<OtherChannel & { now: Date }>`
-    select c.id, c.type, c.quiet_hours as "quietHours", now() as now
+    select c.id, c.type, c.quiet_hours, now() as now
     from alert_channels f join alert_channels c on c.organization_id = f.organization_id and c.id <> f.id
     where f.organization_id = ${organizationId} and f.id = ${id} and f.failing_since is not null
       and c.enabled and c.failing_since is null and c.id <> all(${tried}::text[])

@@ -40,7 +40,7 @@ export async function existingIds(
   ids: readonly string[],
 ): Promise<Set<string>> {
   return new Set(
-    await sql(db).ids`
+    await sql(db).column`
       select id from ${raw(table)} where organization_id = ${organizationId} and id = any(${ids}::text[])`,
   );
 }

@@ -24,30 +24,7 @@ export interface DueMessage extends MessageKey {
   routeId: string | null;
 }
 
-// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
-// that worker dies before it has started the workflow. What is about another channel waits until what was about it
-// before has ended: an incident that is over must not begin afterwards.
 const MADE = '(select * from messages where content is not null and sent_at is null) m';
-const CLAIM = `
-with due as (
-  select m.id, m.failing_channel_id is not null and exists (
-    select from messages b
-    where b.channel_id = m.channel_id and b.failing_channel_id = m.failing_channel_id
-      and (b.created_at, b.id) < (m.created_at, m.id)
-  ) as is_early
-  from messages m
-  join (${dueInTurn(MADE, 'id', 'due_at', '$1')}) w on w.id = m.id
-  where m.due_at <= now() and m.content is not null and m.sent_at is null for update of m skip locked
-), claimed as (
-  update messages m set due_at = now() + case when d.is_early then interval '5 seconds' else interval '1 minute' end
-  from due d where m.id = d.id returning m.*, d.is_early
-)
-select m.id as "messageId", m.organization_id as "organizationId", m.kind, m.channel_id as "channelId",
-       m.route_id as "routeId",
-       coalesce(c.type, 'mail') as type,
-       case when m.failing_channel_id is not null then c.quiet_hours end as "quietHours",
-       m.is_early as "isEarly", now() as now
-from claimed m left join alert_channels c on c.id = m.channel_id`;
 
 /**
  * Claims messages whose workflows are to be started, organization by organization, the longest overdue first. Those
@@ -60,27 +37,42 @@ export async function claimMessages(db: Queryable, limit: number): Promise<{ due
     update messages
     set created_at = now(), due_at = case when due_at is not null then date_trunc('milliseconds', now()) end
     where created_at > now() + interval '1 minute'`;
-  const { rows } = await db.query<DueMessage & { quietHours: QuietHours | null; isEarly: boolean; now: Date }>(CLAIM, [
-    limit,
-  ]);
+  // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back
+  // when that worker dies before it has started the workflow. What is about another channel waits until what was about
+  // it before has ended: an incident that is over must not begin afterwards.
+  const rows = await sql(db).rows<DueMessage & { quietHours: QuietHours | null; isEarly: boolean; now: Date }>`
+    with due as (
+      select m.id, m.failing_channel_id is not null and exists (
+        select from messages b
+        where b.channel_id = m.channel_id and b.failing_channel_id = m.failing_channel_id
+          and (b.created_at, b.id) < (m.created_at, m.id)
+      ) as is_early
+      from messages m
+      join (${dueInTurn(MADE, 'id', 'due_at', limit)}) w on w.id = m.id
+      where m.due_at <= now() and m.content is not null and m.sent_at is null for update of m skip locked
+    ), claimed as (
+      update messages m
+      set due_at = now() + case when d.is_early then interval '5 seconds' else interval '1 minute' end
+      from due d where m.id = d.id returning m.*, d.is_early
+    )
+    select m.id as message_id, m.organization_id, m.kind, m.channel_id, m.route_id, coalesce(c.type, 'mail') as type,
+           case when m.failing_channel_id is not null then c.quiet_hours end as quiet_hours, m.is_early, now() as now
+    from claimed m left join alert_channels c on c.id = m.channel_id`;
   const due = rows.flatMap(({ quietHours, isEarly, now, ...message }) =>
     isEarly || isQuiet(quietHours, now) ? [] : [message],
   );
   return { due, claimed: rows.length };
 }
 
-const STARTED = `
-update messages m set due_at = now() + interval '3 hours'
-from json_to_recordset($1::json) as s("organizationId" text, "messageId" text)
-where m.organization_id = s."organizationId" and m.id = s."messageId" and m.sent_at is null`;
-
 /**
  * The workflows of these messages have started: they are claimed again hours later, should the workflows have been
  * lost.
  */
 export async function noteStarted(db: Queryable, started: readonly MessageKey[]): Promise<void> {
-  const keys = started.map(({ organizationId, messageId }) => ({ organizationId, messageId }));
-  if (keys.length > 0) await db.query(STARTED, [jsonParameter(keys)]);
+  const ids = started.map(({ messageId }) => messageId);
+  if (ids.length > 0)
+    await sql(db).run`
+      update messages set due_at = now() + interval '3 hours' where id = any(${ids}::text[]) and sent_at is null`;
 }
 
 interface Loaded {
@@ -139,23 +131,23 @@ type MessageRow = Loaded &
 /** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
 export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
   const row = await sql(db).first<MessageRow>`
-    select m.kind, m.created_at as "createdAt", m.content,
+    select m.kind, m.created_at, m.content,
            jsonb_build_object('id', o.id, 'slug', o.slug) as organization,
            coalesce(r.notify_emails, c.notify_emails, '') as emails,
            array(select n.address from notification_recipients n
                  where n.organization_id = m.organization_id and n.confirmed_at is not null
                    and n.address = any(notified_addresses(coalesce(r.notify_emails, c.notify_emails)))) as confirmed,
            case when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name) end as route,
-           s.name as "sourceName", d.name as "destinationName",
+           s.name as source_name, d.name as destination_name,
            case when c.id is not null then jsonb_build_object(
              'id', c.id, 'name', c.name, 'type', c.type, 'enabled', c.enabled, 'config', c.config,
              'notifyEmails', c.notify_emails, 'previousSecret', c.previous_secret) end as channel,
-           c.previous_secret_until as "previousSecretUntil",
+           c.previous_secret_until,
            case when m.failing_channel_id is not null then jsonb_build_object(
              'id', m.failing_channel_id, 'name', f.name) end as other,
            case when f.failing_since is not null then jsonb_build_object(
              'type', f.type, 'error', coalesce(f.last_error, '')) end as failing,
-           f.failing_since as "failingSince"
+           f.failing_since
     from messages m
     join organizations o on o.id = m.organization_id
     left join routes r on r.id = m.route_id and r.notify_emails is not null
@@ -192,27 +184,28 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
 
 async function loadIssues(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, AlertIssue>> {
   const rows = await sql(db).rows<AlertIssue>`
-    select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
-           opened_at as "openedAt",
-           resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId",
-           ${raw(ISSUE_NAMES)}
+    select id, kind, cause, state, count, first_seen_at, last_seen_at, opened_at, resolved_at, sample_event_id,
+           sample_delivery_id, ${raw(ISSUE_NAMES)}
     from issues where organization_id = ${organizationId} and id = any(${ids}::text[])`;
   return new Map(rows.map((issue) => [issue.id, issue]));
 }
 
 /** Notes that a try has failed. @returns whether the first that did is an hour ago */
 export async function noteFailedTry(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
-  const found = await sql(db).first<{ isOver: boolean }>`
+  const [isOver = false] = await sql(db).column<boolean>`
     update messages set tried_at = coalesce(tried_at, now()) where organization_id = ${organizationId}
       and id = ${messageId}
-    returning tried_at <= now() - interval '1 hour' as "isOver"`;
-  return found?.isOver ?? false;
+    returning tried_at <= now() - interval '1 hour'`;
+  return isOver;
 }
 
-// A mail that was sent, or given up, keeps the next one of its kind waiting (core/messages/route-mails.ts).
-const FINISH_MAIL = `
-update messages set sent_at = now(), due_at = now() + interval '5 minutes'
-where organization_id = $1 and id = $2 and route_id is not null and sent_at is null`;
+/** @returns false when it is no mail of a route */
+async function finishMail(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
+  // One that was sent, or given up, keeps the next one of its kind waiting (core/messages/route-mails.ts).
+  return sql(db).any`
+    update messages set sent_at = now(), due_at = now() + interval '5 minutes'
+    where organization_id = ${organizationId} and id = ${messageId} and route_id is not null and sent_at is null`;
+}
 
 interface Removed {
   /** Null: it was a mail of a route. */
@@ -227,15 +220,14 @@ interface Removed {
 async function remove(db: Queryable, { organizationId, messageId }: MessageKey): Promise<Removed | undefined> {
   return sql(db).first<Removed>`
     delete from messages where organization_id = ${organizationId} and id = ${messageId} and sent_at is null
-    returning channel_id as "channelId", kind, content as changes, failing_channel_id as "failingChannelId",
-              tried_channel_ids as "triedChannelIds", created_at as "createdAt"`;
+    returning channel_id, kind, content as changes, failing_channel_id, tried_channel_ids, created_at`;
 }
 
 /** Ends a message that was sent, or is not wanted any more. Ending it twice is harmless. */
 export async function finishMessage(pool: Pool, key: MessageKey, result: 'sent' | 'unwanted'): Promise<void> {
-  const { organizationId, messageId } = key;
+  const { organizationId } = key;
   await inTransaction(pool, async (db) => {
-    if (result === 'sent' && (await db.query(FINISH_MAIL, [organizationId, messageId])).rowCount === 1) return;
+    if (result === 'sent' && (await finishMail(db, key))) return;
     const message = await remove(db, key);
     if (!message || message.channelId === null) return;
     const channel = { id: message.channelId, organizationId };
@@ -255,10 +247,9 @@ export async function giveUpMessage(
   key: MessageKey,
   reason: string,
 ): Promise<{ channelId: string | null; type: ChannelType; notifiedChannelId: string | null } | null> {
-  const { organizationId, messageId } = key;
+  const { organizationId } = key;
   return inTransaction(pool, async (db) => {
-    if ((await db.query(FINISH_MAIL, [organizationId, messageId])).rowCount === 1)
-      return { channelId: null, type: 'mail', notifiedChannelId: null };
+    if (await finishMail(db, key)) return { channelId: null, type: 'mail', notifiedChannelId: null };
     const message = await remove(db, key);
     if (!message || message.channelId === null) return null;
     const channel = { id: message.channelId, organizationId };
@@ -272,16 +263,6 @@ export async function giveUpMessage(
   });
 }
 
-// The channel knows what it knew before; it is notified of what is still so, once it is enabled and has been given
-// time.
-const FORGET = `
-update alert_announcements a
-set announced = t.before, announced_at = now(),
-    announced_exhausted = a.announced_exhausted and t.change not in ('opened', 'exhausted')
-from json_to_recordset($3::json) as t("issueId" text, change text, before text)
-where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
-const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';
-
 /** Undoes what was noted for a message that has not arrived. @returns the channel that is notified instead, if any */
 async function takeBack(
   db: Queryable,
@@ -292,7 +273,17 @@ async function takeBack(
   if (kind === 'failing' && failingChannelId !== null)
     return notifyOther(db, { id: failingChannelId, organizationId }, changes, [...triedChannelIds, id]);
   if (kind === 'recovered') await notifyLater(db, channel, failingChannelId, createdAt);
-  else await db.query(FORGET, [organizationId, id, jsonParameter(changes)]);
-  if (kind === 'digest') await db.query(FORGET_DIGEST, [organizationId, id]);
+  // The channel knows what it knew before; it is notified of what is still so, once it is enabled and has been given
+  // time.
+  else
+    await sql(db).run`
+      update alert_announcements a
+      set announced = t.before, announced_at = now(),
+          announced_exhausted = a.announced_exhausted and t.change not in ('opened', 'exhausted')
+      from json_to_recordset(${jsonParameter(changes)}::json) as t("issueId" text, change text, before text)
+      where a.organization_id = ${organizationId} and a.channel_id = ${id} and a.issue_id = t."issueId"`;
+  if (kind === 'digest')
+    await sql(db).run`
+      update alert_channels set last_digest_at = null where organization_id = ${organizationId} and id = ${id}`;
   return null;
 }

@@ -3,7 +3,7 @@ import type { RecipientRule, StopLink } from '../../core/messages/recipients.ts'
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hops } from '../sql/rules.ts';
 import { sealStop, type SecretBox } from '../encryption/secret-box.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
 const PER_ADDRESS_AND_DAY = 5;
@@ -68,13 +68,13 @@ export async function confirmedAddresses(
   organizationId: string,
   addresses: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await sql(db).rows<{ address: string }>`
+  const confirmed = await sql(db).column`
     select address from notification_recipients
     where organization_id = ${organizationId} and address = any(${addresses}::text[]) and confirmed_at is not null`;
-  return new Set(rows.map(({ address }) => address));
+  return new Set(confirmed);
 }
 
-const MEMBERS = `address, confirmed_at as "confirmedAt", asked_at as "askedAt",
+const MEMBERS = `address, confirmed_at, asked_at,
   ask_at is not distinct from '${NEVER}' as refused`;
 
 /** A page in the order of addresses, and how many there are. */
@@ -83,17 +83,12 @@ export async function listRecipients(
   organizationId: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<[Recipient[], number]> {
-  const [page, all] = await Promise.all([
-    db.query<Recipient>(
-      `select ${MEMBERS} from notification_recipients where organization_id = $1 order by address limit $2 offset $3`,
-      [organizationId, limit, offset],
-    ),
-    db.query<{ total: number }>(
-      'select count(*)::int as total from notification_recipients where organization_id = $1',
-      [organizationId],
-    ),
+  const ofOrganization = fragment`from notification_recipients where organization_id = ${organizationId}`;
+  return Promise.all([
+    sql(db).rows<Recipient>`
+      select ${raw(MEMBERS)} ${ofOrganization} order by address limit ${limit} offset ${offset}`,
+    sql(db).value<number>`select count(*)::int ${ofOrganization}`,
   ]);
-  return [page.rows, all.rows[0]?.total ?? 0];
 }
 
 /**
@@ -108,7 +103,7 @@ export async function findRecipient(
   return sql(db).first<Recipient & { waitSeconds: number }>`
     select ${raw(MEMBERS)}, coalesce(ceil(extract(epoch from
       asked_at + least(interval '7 days', interval '1 hour' * power(2, least(asked_count, 9) - 1)) - now())), 0)::int
-        as "waitSeconds"
+        as wait_seconds
     from notification_recipients where organization_id = ${organizationId} and address = ${address}`;
 }
 
@@ -173,13 +168,13 @@ export async function claimRecipients(db: Queryable, limit: number): Promise<Cla
       where n.organization_id = c.organization_id and n.address = c.address and (not c.allowed or c.place <= ${limit})
       returning n.organization_id, o.slug, n.address, n.asked_at, c.asked_at is null as first, c.allowed
     )
-    select organization_id as "organizationId", slug as organization, address, asked_at as "askedAt", first
+    select organization_id, slug as organization, address, asked_at, first
     from claimed where allowed`;
 }
 
 /** Organizations with addresses that were never asked, in the order of their ids, after one. */
 export function withNeverAsked(db: Queryable, after: string, limit: number): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select distinct organization_id as id from notification_recipients
     where confirmed_at is null and asked_at is null and ask_at < 'infinity' and organization_id > ${after}
     order by id limit ${limit}`;
@@ -196,17 +191,17 @@ export function forgetUnnamed(
   organizationId: string,
   claim: Pick<Claim, 'address' | 'askedAt'>[] | null,
 ): Promise<string[]> {
+  const chosen = claim?.map(({ address }) => address);
   // Locked first: a route that names one of them at this time either waits, or is seen by the next statement.
   return inTransaction(pool, async (db) => {
-    const locked = await db.query<{ address: string }>(
-      `select address from notification_recipients
-       where organization_id = $1 and confirmed_at is null and ask_at < 'infinity'
-         and ($2::text[] is null or address = any($2)) and asked_at is not distinct from $3::timestamptz
-       order by address for update skip locked`,
-      [organizationId, claim?.map(({ address }) => address) ?? null, claim?.[0]?.askedAt ?? null],
-    );
-    if (locked.rows.length === 0) return [];
-    const rows = await sql(db).rows<{ address: string }>`
+    const locked = await sql(db).column`
+      select address from notification_recipients
+      where organization_id = ${organizationId} and confirmed_at is null and ask_at < 'infinity'
+        and (${chosen}::text[] is null or address = any(${chosen}))
+        and asked_at is not distinct from ${claim?.[0]?.askedAt}::timestamptz
+      order by address for update skip locked`;
+    if (locked.length === 0) return [];
+    return sql(db).column`
       with named as materialized (
         select distinct n.address from routes r cross join unnest(notified_addresses(r.notify_emails)) as n (address)
         where r.organization_id = ${organizationId} and r.notify_emails is not null
@@ -216,10 +211,9 @@ export function forgetUnnamed(
       )
       delete from notification_recipients n
       where n.organization_id = ${organizationId}
-        and n.address = any(${locked.rows.map(({ address }) => address)}::text[])
+        and n.address = any(${locked}::text[])
         and n.address not in (select address from named)
       returning n.address`;
-    return rows.map(({ address }) => address);
   });
 }
 
@@ -233,7 +227,7 @@ export async function waitingRecipients(
   addresses: readonly string[],
   most: number,
 ): Promise<{ waiting: number; added: number }> {
-  const found = await sql(db).first<{ waiting: number; added: number }>`
+  return sql(db).only<{ waiting: number; added: number }>`
     select
       (select count(*)::int from (
          select from notification_recipients
@@ -243,7 +237,6 @@ export async function waitingRecipients(
        where not exists (
          select from notification_recipients n
          where n.organization_id = ${organizationId} and n.address = given.address)) as added`;
-  return found ?? { waiting: 0, added: 0 };
 }
 
 interface StopLinkDeps {

@@ -33,20 +33,7 @@ export function noteOutcomes(ended: string): string {
 
 // Routes and kinds that one round decides about; more of them follow at once.
 const MAX_DUE = 100;
-
 const UNDECIDED = '(select * from messages where route_id is not null and (content is null or sent_at is not null)) m';
-const DUE = `
-with due as (
-  select distinct m.route_id, m.kind from messages m
-  join (${dueInTurn(UNDECIDED, 'id', 'due_at', '$1')}) d on d.id = m.id
-)
-select m.id, m.route_id as "routeId", m.kind, m.content is null as "isDraft", m.sent_at as "sentAt", m.count, m.since,
-       m.last_at as "lastAt", m.facts, now() as now,
-       r.notify_emails is not null and case m.kind when 'failure' then r.notify_on_failure
-         when 'success' then r.notify_on_success else r.notify_on_recovery end is true as "isWanted"
-from messages m join due using (route_id, kind) left join routes r on r.id = m.route_id
-order by m.route_id, m.kind, m.destination_id for update of m`;
-
 interface Row extends Draft {
   routeId: string;
   kind: MailKind;
@@ -69,7 +56,16 @@ interface Changes {
 export async function createRouteMails(pool: Pool): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     if (!(await lockRound(db))) return false;
-    const { rows } = await db.query<Row>(DUE, [MAX_DUE]);
+    const rows = await sql(db).rows<Row>`
+      with due as (
+        select distinct m.route_id, m.kind from messages m
+        join (${dueInTurn(UNDECIDED, 'id', 'due_at', MAX_DUE)}) d on d.id = m.id
+      )
+      select m.id, m.route_id, m.kind, m.content is null as is_draft, m.sent_at, m.count, m.since, m.last_at, m.facts,
+             now() as now, r.notify_emails is not null and case m.kind when 'failure' then r.notify_on_failure
+               when 'success' then r.notify_on_success else r.notify_on_recovery end is true as is_wanted
+      from messages m join due using (route_id, kind) left join routes r on r.id = m.route_id
+      order by m.route_id, m.kind, m.destination_id for update of m`;
     const [first] = rows;
     if (first === undefined) return false;
     const groups = Map.groupBy(rows, ({ routeId, kind }) => `${routeId} ${kind}`);
@@ -93,10 +89,9 @@ export async function createRouteMails(pool: Pool): Promise<boolean> {
  */
 export async function lockRound(db: Queryable): Promise<boolean> {
   // Recording waits for the drafts that the round has locked: a worker that freezes in it must not keep them.
-  const found = await sql(db).first<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${LOCKS.messages}) as locked,
+  return sql(db).value<boolean>`
+    select pg_try_advisory_xact_lock(${LOCKS.messages}),
            set_config('idle_in_transaction_session_timeout', '5s', true)`;
-  return found?.locked ?? false;
 }
 
 function changesOf(rows: Row[], now: Date): Changes {

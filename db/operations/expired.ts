@@ -7,23 +7,19 @@ import { idFloor } from '../../core/text/ids.ts';
 import { ISSUE_DAYS } from '../../core/messages/issues.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { DAY_MS } from '../sql/partitions.ts';
-import { limitedStep, Stride } from '../sql/ranges.ts';
+import { forgetStep, Stride } from '../sql/ranges.ts';
 import { databaseTime } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 const KEYS = new Stride(10_000);
 const REFUSALS = new Stride(5000);
 const ISSUES = new Stride(5000);
 
-const FORGET_KEYS = `
-delete from idempotency_keys where (source_id, key_hash) in
-  (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
-   for update skip locked)`;
+const KEYS_TABLE = { table: 'idempotency_keys', key: 'source_id, key_hash' };
 
 /** Removes one step of the idempotency keys of webhooks. @returns true when there may be more, as the others below */
-export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
-  return limitedStep(db, KEYS, FORGET_KEYS);
-}
+export const forgetIdempotencyKeys = (db: Queryable): Promise<boolean> =>
+  forgetStep(db, KEYS, KEYS_TABLE, fragment`expires_at < now() order by expires_at`);
 
 /**
  * Removes earlier versions of routes, transforms and destinations. A delivery is made by the version that is current at
@@ -50,13 +46,8 @@ export async function forgetRotatedSecrets(db: Queryable): Promise<void> {
       where ${raw(until)} < now() - interval '1 hour'`;
 }
 
-const FORGET_WEBHOOKS = `
-delete from refused_webhooks where id in
-  (select id from refused_webhooks where id < $1 order by id limit $2 for update skip locked)`;
-const FORGET_COUNTS = `
-delete from refusal_counts where (source_id, hour, cause, limit_name) in
-  (select source_id, hour, cause, limit_name from refusal_counts where hour < $1 order by hour limit $2
-   for update skip locked)`;
+const WEBHOOKS_TABLE = { table: 'refused_webhooks', key: 'id' };
+const COUNTS_TABLE = { table: 'refusal_counts', key: 'source_id, hour, cause, limit_name' };
 
 /**
  * Removes one step of refused webhooks, and of their counts.
@@ -65,19 +56,17 @@ delete from refusal_counts where (source_id, hour, cause, limit_name) in
 export async function forgetRefusals(db: Queryable, payloadDays: number | null): Promise<boolean> {
   const today = Math.floor((await databaseTime(db)) / DAY_MS);
   const first = (today - Math.min(payloadDays ?? REFUSAL_DAYS, REFUSAL_DAYS)) * DAY_MS;
-  const webhooks = await limitedStep(db, REFUSALS, FORGET_WEBHOOKS, [idFloor('ref', first)]);
-  const counts = await limitedStep(db, REFUSALS, FORGET_COUNTS, [new Date(first)]);
+  const oldIds = fragment`id < ${idFloor('ref', first)} order by id`;
+  const webhooks = await forgetStep(db, REFUSALS, WEBHOOKS_TABLE, oldIds);
+  const counts = await forgetStep(db, REFUSALS, COUNTS_TABLE, fragment`hour < ${new Date(first)} order by hour`);
   return webhooks || counts;
 }
 
-const FORGET_ISSUES = `
-delete from issues where id in
-  (select id from issues where state = 'resolved' and resolved_at < now() - make_interval(days => $1) limit $2
-   for update skip locked)`;
-const FORGET_STREAKS = `
-delete from issue_streaks where (organization_id, kind, source_id, route_id, destination_id) in
-  (select organization_id, kind, source_id, route_id, destination_id from issue_streaks
-   where last_at < now() - make_interval(days => $1) limit $2 for update skip locked)`;
+const ISSUES_TABLE = { table: 'issues', key: 'id' };
+const STREAKS_TABLE = {
+  table: 'issue_streaks',
+  key: 'organization_id, kind, source_id, route_id, destination_id',
+};
 
 export async function forgetIssues(db: Queryable): Promise<boolean> {
   // Triggers resolve the issues of what is deleted; here is what was counted at the same moment. What a route does not
@@ -94,8 +83,10 @@ export async function forgetIssues(db: Queryable): Promise<boolean> {
           or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null)
           or (x.kind = 'notification_failing' and x.route_id is not null and r.notify_emails is null))))
       order by x.id for update of x skip locked))`;
-  const issues = await limitedStep(db, ISSUES, FORGET_ISSUES, [ISSUE_DAYS]);
-  const streaks = await limitedStep(db, ISSUES, FORGET_STREAKS, [ISSUE_DAYS]);
+  const before = fragment`now() - make_interval(days => ${ISSUE_DAYS})`;
+  const resolved = fragment`state = 'resolved' and resolved_at < ${before}`;
+  const issues = await forgetStep(db, ISSUES, ISSUES_TABLE, resolved);
+  const streaks = await forgetStep(db, ISSUES, STREAKS_TABLE, fragment`last_at < ${before}`);
   return issues || streaks;
 }
 

@@ -113,8 +113,8 @@ export interface Snapshot {
 
 export async function readSnapshot(db: Queryable): Promise<Snapshot> {
   const found = await sql(db).first<Snapshot>`
-    select figures, ${raw(IS_DUE)} as "isDue",
-           case when last_at > '-infinity' then (extract(epoch from now() - last_at) * 1000)::float8 end as "ageMs"
+    select figures, ${raw(IS_DUE)} as is_due,
+           case when last_at > '-infinity' then (extract(epoch from now() - last_at) * 1000)::float8 end as age_ms
     from upkeep where kind = 'figures'`;
   return found ?? { figures: {}, ageMs: null, isDue: false };
 }

@@ -9,9 +9,9 @@ import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';
 import { removeDeliveries } from '../delivery/deletions.ts';
 import { bisectRefused, Stride, sweep } from '../sql/ranges.ts';
 import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
-import { idsOf, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { UNDER_WAY } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 export type RetentionDays = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
 
@@ -99,22 +99,16 @@ export async function failOpenDeliveries(
 export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
   // An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at
   // all.
-  const found = await sql(db).first<{ eventId: string | null }>`
-    select min(x.event_id) as "eventId" from warehouse_batches b
+  const eventId = await sql(db).value<string | null>`
+    select min(x.event_id) from warehouse_batches b
     cross join lateral (
       select min(d.event_id) as event_id from deliveries d
       where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
         and d.batch_id = b.id and d.status = 'pending'
     ) x
     where b.status in ${raw(UNDER_WAY)} and b.waiting_since > now() - make_interval(secs => ${forSeconds})`;
-  const { eventId = null } = found ?? {};
   return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
 }
-
-// An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight.
-// These are in later partitions than their event. Each partition is searched for ids of old events by the index of
-// events.
-const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limit $3';
 
 /**
  * Removes one step of the deliveries of events before a day that are not in a partition before that day, with their
@@ -124,7 +118,11 @@ const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limi
 export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<boolean> {
   const { event, delivery } = floors(day);
   return REMOVING.step(async (size) => {
-    const ids = await idsOf(pool, YOUNGER, [event, delivery, size]);
+    // An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight.
+    // These are in later partitions than their event. Each partition is searched for ids of old events by the index of
+    // events.
+    const ids = await sql(pool).column`
+      select id from deliveries where event_id < ${event} and id >= ${delivery} limit ${size}`;
     if (ids.length === 0) return false;
     await inTransaction(pool, (db) => removeDeliveries(db, ids));
     return ids.length === size;
@@ -138,7 +136,7 @@ export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<
 export async function removeWaitingBefore(pool: Pool, day: number): Promise<void> {
   const { event, delivery } = floors(day);
   await dropWaitingBefore(pool, event);
-  for (const table of ['outbox', 'held_deliveries']) await sweep(pool, table, 'event_id < $3', [event]);
+  for (const table of ['outbox', 'held_deliveries']) await sweep(pool, table, fragment`event_id < ${event}`);
   // Dropping a partition fires no trigger. A delivery that stays open gets its row again at its next attempt.
-  await sweep(pool, 'retrying_deliveries', 'delivery_id < $3', [delivery]);
+  await sweep(pool, 'retrying_deliveries', fragment`delivery_id < ${delivery}`);
 }

@@ -4,7 +4,7 @@ import { removeEventsChildren } from '../delivery/deletions.ts';
 import { countRemoved } from '../ledger/entries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 // Events in a step, at most.
 const EVENTS = new Stride(1000);
@@ -32,7 +32,7 @@ const IS_DUE = `(emptied_at is null or emptied_at < now() - ${LAST_LOOK})`;
  * @param skipped those that have failed just now
  */
 export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
-  const found = await sql(db).first<{ sourceId: string }>`
+  const [sourceId = null] = await sql(db).column`
     update source_purges p set tried_at = clock_timestamp()
     from (
       select source_id from (
@@ -40,8 +40,8 @@ export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<
       ) s where ${raw(IS_DUE)} and source_id <> all(${skipped}::text[])
       order by of_organization nulls first, tried_at nulls first, requested_at limit 1
     ) next where p.source_id = next.source_id
-    returning p.source_id as "sourceId"`;
-  return found?.sourceId ?? null;
+    returning p.source_id`;
+  return sourceId;
 }
 
 /** Removes one step of a deleted source. @returns null when there is nothing to do, or another process does it */
@@ -53,9 +53,9 @@ export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep
   // After a crash in between, the next step comes here again.
   if (isEmpty) {
     // Destinations keep their statistics.
-    await sweep(pool, 'rollups', `source_id = $3 and destination_id = ''`, [sourceId]);
-    if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
-    else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);
+    await sweep(pool, 'rollups', fragment`source_id = ${sourceId} and destination_id = ''`);
+    if (finished) await sql(pool).run`delete from source_purges where source_id = ${sourceId}`;
+    else await sql(pool).run`update source_purges set emptied_at = now() where source_id = ${sourceId}`;
   }
   return { sourceId, eventsRemoved, eventsRemovedNow, finished };
 }
@@ -67,7 +67,7 @@ async function removeStep(
 ): Promise<(Purge & Pick<PurgeStep, 'eventsRemovedNow'> & { isEmpty: boolean }) | null> {
   return inTransaction(pool, async (db) => {
     const purge = await sql(db).first<Purge>`
-      select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${raw(LAST_LOOK)}, false) as "isLastLook"
+      select events_removed, coalesce(emptied_at < now() - ${raw(LAST_LOOK)}, false) as is_last_look
       from source_purges where source_id = ${sourceId} and ${raw(IS_DUE)} for update skip locked`;
     if (!purge) return null;
     const removed = await removeEvents(db, sourceId, size);
@@ -80,7 +80,7 @@ async function removeStep(
 }
 
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
-  const ids = await sql(db).ids`select id from events where source_id = ${sourceId} order by id limit ${most}`;
+  const ids = await sql(db).column`select id from events where source_id = ${sourceId} order by id limit ${most}`;
   if (ids.length === 0) return 0;
   await removeEventsChildren(db, ids);
   await sql(db).run`

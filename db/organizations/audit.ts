@@ -111,9 +111,8 @@ export async function listAuditRecords(
       const [, at, id] = CURSOR.exec(after ?? '') ?? [];
       const time = at === undefined ? null : new Date(Number(at));
       return sql(db).rows<AuditRecord>`
-        select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent",
-               request_id as "requestId", action, resource, record_ids as "recordIds", record_count as "recordCount",
-               members, outcome, status, code
+        select id, at, actor, key_id, key_name, address, user_agent, request_id, action, resource, record_ids,
+               record_count, members, outcome, status, code
         ${matching} and (${time}::timestamptz is null or (at, id) < (${time}, ${id})) order by at desc, id desc
         limit ${limit} offset ${offset}`;
     },
@@ -130,7 +129,7 @@ export async function listAuditRecords(
 async function aboutRecord(db: Queryable, recordId: string): Promise<Fragment> {
   const found = await sql(db).first<{ isBehind: boolean }>`
     select row_security_active('public.audit_records')
-      and has_function_privilege('public.audit_records_about(text)', 'execute') as "isBehind"`;
+      and has_function_privilege('public.audit_records_about(text)', 'execute') as is_behind`;
   return found?.isBehind
     ? fragment`id = any(array(select audit_records_about(${recordId})))`
     : fragment`record_ids @> array[${recordId}]`;

@@ -31,7 +31,7 @@ export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
   const found = await sql(db).first<BoundsRow>`
     select pg_relation_size('outbox') + pg_relation_size('held_deliveries')
              + pg_relation_size('ordered_deliveries') as bytes,
-           pg_relation_size('retrying_deliveries') as "retryingBytes",
+           pg_relation_size('retrying_deliveries') as retrying_bytes,
            (select json_agg(distinct jsonb_build_object('plan', plan, 'limits',
               case when limits ? 'waitingDeliveries'
                 then jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))

@@ -5,7 +5,7 @@ import { forgetAuditOf } from './audit.ts';
 import { removeDeliveries, removeEventsChildren } from '../delivery/deletions.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../sql/ranges.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 // Rows of a step, at most.
 const EVENTS = new Stride(1000);
@@ -26,7 +26,7 @@ export interface Deletion {
 /** Those that are due: first what was not tried yet, the oldest request first, then what was tried longest ago. */
 export async function dueDeletions(db: Queryable): Promise<Deletion[]> {
   return sql(db).rows<Deletion>`
-    select id as "organizationId", events_removed as "eventsRemoved", emptied_at is not null as "isLastLook"
+    select id as organization_id, events_removed, emptied_at is not null as is_last_look
     from organizations
     where suspended_at is not null and deleted_at is not null
       and (emptied_at is null or emptied_at < now() - ${raw(LAST_LOOK)})
@@ -104,7 +104,7 @@ async function oldest(
   organizationId: string,
   most: number,
 ): Promise<string[]> {
-  return sql(db).ids`
+  return sql(db).column`
     select id from ${raw(table)} where organization_id = ${organizationId} order by id limit ${most}`;
 }
 
@@ -125,10 +125,9 @@ async function removeIdempotencyKeys(db: Queryable, organizationId: string, most
 async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
   // Routes first: a source takes its routes with it, however many there are.
   for (const table of ['routes', 'destinations', 'sources']) {
-    const rows = await sql(db).rows<{ id: string }>`
+    const ids = await sql(db).column`
       select id from ${raw(table)} where organization_id = ${organizationId} order by id limit ${most} for update`;
-    if (rows.length === 0) continue;
-    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0) continue;
     await sql(db).run`
       delete from ${raw(table)} where organization_id = ${organizationId} and id = any(${ids}::text[])`;
     return ids.length;
@@ -140,8 +139,8 @@ async function removeRecords(db: Queryable, organizationId: string, most: number
 async function sweepTables(pool: Pool, organizationId: string): Promise<number> {
   // Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one.
   // Those of events and deliveries have an index for this, and were emptied by it.
-  const tables = await sql(pool).rows<{ name: string }>`
-    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+  const tables = await sql(pool).column`
+    select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
       and not a.attisdropped
       and c.relname <> 'audit_records' -- by its own function; what operators did stays
@@ -149,6 +148,6 @@ async function sweepTables(pool: Pool, organizationId: string): Promise<number> 
         in ('events'::regclass, 'deliveries'::regclass))
     order by c.relname`;
   let removed = 0;
-  for (const { name } of tables) removed += await sweep(pool, `"${name}"`, 'organization_id = $3', [organizationId]);
+  for (const name of tables) removed += await sweep(pool, `"${name}"`, fragment`organization_id = ${organizationId}`);
   return removed;
 }

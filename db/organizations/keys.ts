@@ -155,7 +155,7 @@ export async function exchangeConsoleCode(
       insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at)
       values (${id}, ${organizationId}, ${KEY_NAME}, ${hashToken(token)}, ${token.slice(-4)}, '{read,write}',
         now() + make_interval(hours => ${KEY_HOURS}))
-      returning expires_at as "expiresAt"`;
+      returning expires_at`;
     // The link is the operator's, who may have given it to somebody else: so the record has the sender of the request.
     const entry: AuditEntry = {
       ...{ organizationId, ...follower, actor: 'operator', action: 'signIn', resource: 'keys' },
@@ -172,7 +172,7 @@ async function takeCode(db: Queryable, code: string): Promise<string | null> {
   const rows = await sql(db).rows<{ codeHash: Buffer; ownerId: string }>`
     delete from console_codes c using organizations o
     where c.code_hash = ${hash} and c.expires_at > now() and o.id = c.owner_id and o.deleted_at is null
-    returning c.code_hash as "codeHash", c.owner_id as "ownerId"`;
+    returning c.code_hash, c.owner_id`;
   // The index compares hashes, which tell nothing about the code by the time that takes; this one does not depend on
   // the index.
   return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;

@@ -32,9 +32,7 @@ export interface OrganizationView {
 const VIEW = `
 select id, slug, name, plan, limits,
        case when deleted_at is not null then 'deleting' when suspended_at is not null then 'suspended'
-         else 'active' end as status,
-       suspended_at as "suspendedAt", deleted_at as "deletedAt", events_removed as "eventsRemoved",
-       created_at as "createdAt"
+         else 'active' end as status, suspended_at, deleted_at, events_removed, created_at
 from organizations`;
 
 export async function listOrganizations(db: Queryable): Promise<OrganizationView[]> {
@@ -129,7 +127,7 @@ export interface Suspension {
 /** Read from the database each time, so that a suspension that has ended is not seen any more. */
 export async function loadSuspension(db: Queryable, organizationId: string): Promise<Suspension> {
   const found = await sql(db).first<Suspension>`
-    select suspended_at is not null as suspended, resumed_at as "resumedAt" from organizations
+    select suspended_at is not null as suspended, resumed_at from organizations
     where id = ${organizationId}`;
   return found ?? { suspended: false, resumedAt: null };
 }

@@ -3,7 +3,7 @@ import type { LimitOverrides } from '../../core/fairness/organization-limits.ts'
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { byDay, dayOf } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { sql } from '../connections/statements.ts';
+import { type Fragment, fragment, joined, raw, sql } from '../connections/statements.ts';
 
 const TODAY = dayOf('now()');
 const MONTH = `date_trunc('month', now(), 'UTC')`;
@@ -21,18 +21,20 @@ export interface Use {
 }
 
 /** The first day whose payloads are kept. @param days a parameter: for how many days; null: for ever */
-const keptSince = (days: string) => `coalesce(${TODAY} - make_interval(hours => 24 * ${days}::int), 'epoch')`;
+const keptSince = (days: Fragment): Fragment =>
+  fragment`coalesce(${raw(TODAY)} - make_interval(hours => 24 * ${days}::int), 'epoch')`;
 const STORED = `greatest(coalesce(sum(bytes), 0) - coalesce(sum(removed_bytes), 0), 0)`;
 
 // What was removed of a day counts in that day, so that what has expired is not subtracted.
+const KEPT_SINCE = keptSince(raw('$2'));
 const LOAD = `
 with used as (
   select organization_id, bucket, sum(events) as events, sum(bytes) as bytes, ${STORED} as stored
-  from ${byDay('organization_id = any($1::text[])', `least(${MONTH}, ${keptSince('$2')})`)} l group by 1, 2
+  from ${byDay(raw('organization_id = any($1::text[])'), raw(`least(${MONTH}, ${KEPT_SINCE})`))} l group by 1, 2
 ), added as (
   select organization_id, sum(events) filter (where bucket >= ${MONTH}) as month_events,
          sum(bytes) filter (where bucket >= ${MONTH}) as month_bytes,
-         sum(stored) filter (where bucket >= ${keptSince('$2')}) as stored
+         sum(stored) filter (where bucket >= ${KEPT_SINCE}) as stored
   from used group by 1
 )
 select o.id as "organizationId", o.plan, o.limits, o.config_version as "configVersion",
@@ -58,33 +60,23 @@ export interface DayOfUse {
   attempts: number;
 }
 
-const DAILY = `
-select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') as day, sum(events)::bigint as events,
-       sum(bytes)::bigint as "payloadBytes", (sum(deliveries) + sum(failed_over))::bigint as deliveries,
-       sum(attempts)::bigint as attempts
-from (
-  select bucket, coalesce(events, 0) as events, coalesce(bytes, 0) as bytes, coalesce(deliveries, 0) as deliveries,
-         coalesce(failed_over, 0) as failed_over, coalesce(attempts, 0) as attempts
-  from ${byDay('organization_id = $1', `$2::timestamp at time zone 'UTC'`)} l
-    where bucket <= $3::timestamp at time zone 'UTC'
-) days group by bucket having sum(events + deliveries + failed_over + attempts) > 0 order by bucket`;
-
-/**
- * A query of the payloads that are kept, of all organizations: columns `id` and `bytes`.
- * @param days a parameter: how many days payloads are kept; null: for ever
- */
-const keptPayloads = (days: string): string => `
-select organization_id as id, sum(stored) as bytes from (
-  select organization_id, ${STORED} as stored from ${byDay('true', keptSince(days))} l group by organization_id, bucket
-) days group by 1`;
-
 /** The days on which an organization used something, oldest first. @param from, to days as 2026-11-21, both included */
 export async function dailyUse(
   db: Queryable,
   organizationId: string,
   { from, to }: { from: string; to: string },
 ): Promise<DayOfUse[]> {
-  return (await db.query<DayOfUse>(DAILY, [organizationId, from, to])).rows;
+  const ofOrganization = fragment`organization_id = ${organizationId}`;
+  return sql(db).rows<DayOfUse>`
+    select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') as day, sum(events)::bigint as events,
+           sum(bytes)::bigint as payload_bytes, (sum(deliveries) + sum(failed_over))::bigint as deliveries,
+           sum(attempts)::bigint as attempts
+    from (
+      select bucket, coalesce(events, 0) as events, coalesce(bytes, 0) as bytes, coalesce(deliveries, 0) as deliveries,
+             coalesce(failed_over, 0) as failed_over, coalesce(attempts, 0) as attempts
+      from ${byDay(ofOrganization, fragment`${from}::timestamp at time zone 'UTC'`)} l
+      where bucket <= ${to}::timestamp at time zone 'UTC'
+    ) days group by bucket having sum(events + deliveries + failed_over + attempts) > 0 order by bucket`;
 }
 
 // Whose the database is: for the limit of its size (core/fairness/backlog-room.ts). Read only while the database is
@@ -113,34 +105,10 @@ const ATTEMPT = `200 + coalesce(pg_column_size(a.request_headers), 0) + coalesce
 // Rows have no size that is counted anywhere, and they may be many. So a sample of the pages of each table is weighed,
 // and no row costs anything when it is written. Payloads are counted as they are stored: few of them can be most of a
 // database, and a sample would miss them.
-const SAMPLED = [...Object.keys(WEIGHTS), 'attempts'];
+const TABLES = Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[];
 // The part of an organization is then right to some hundredths, and a look costs some milliseconds, whatever the size
 // of a table.
 const SAMPLED_BYTES = 512 * 8192;
-
-/** Of a table so many percent. @param percent a parameter */
-const sample = (percent: string): string => `tablesample system ((${percent}::float8)::float4)`;
-const scaled = (weight: string, percent: string): string => `sum(${weight}) * 100 / ${percent}::float8`;
-
-const weighed = (table: keyof typeof WEIGHTS, percent: string): string =>
-  `select organization_id as id, ${scaled(WEIGHTS[table], percent)} as bytes from ${table} t ${sample(percent)}
-    group by 1`;
-
-// An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries.
-const weighedAttempts = (percent: string): string => `
-select d.organization_id, ${scaled(ATTEMPT, percent)} from attempts a ${sample(percent)}
-cross join lateral (select organization_id from deliveries d where d.id = a.delivery_id offset 0) d group by 1`;
-
-const TABLES = Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[];
-// Organizations beyond these hold less than a thousandth each.
-const PARTS = `
-select id, sum(bytes) / nullif(sum(sum(bytes)) over (), 0) as part
-from (
-  ${TABLES.map((table, index) => weighed(table, `$${index + 1}`)).join('\n  union all\n  ')}
-  union all ${weighedAttempts(`$${SAMPLED.length}`)}
-  union all ${keptPayloads(`$${SAMPLED.length + 1}`)}
-) stored
-group by id order by part desc nulls last limit 1000`;
 
 /**
  * The part of what is stored that each organization holds, from 0 to 1; one that holds nothing is missing.
@@ -150,10 +118,36 @@ group by id order by part desc nulls last limit 1000`;
 export async function storedParts(db: Queryable, payloadDays: number | null): Promise<Map<string, number>> {
   const sizes = await sql(db).rows<{ name: string; bytes: number }>`
     select name, coalesce(sum(pg_relation_size(p.relid)), 0)::bigint as bytes
-    from unnest(${SAMPLED}::text[]) name cross join lateral pg_partition_tree(name::regclass) p
+    from unnest(${[...TABLES, 'attempts']}::text[]) name cross join lateral pg_partition_tree(name::regclass) p
     where p.isleaf group by name`;
   const bytesOf = new Map(sizes.map(({ name, bytes }) => [name, bytes]));
-  const percents = SAMPLED.map((name) => Math.min(100, (100 * SAMPLED_BYTES) / Math.max(1, bytesOf.get(name) ?? 0)));
-  const { rows } = await db.query<{ id: string; part: number | null }>(PARTS, [...percents, payloadDays]);
+  const weighed = (name: string, weight: string) => {
+    const percent = Math.min(100, (100 * SAMPLED_BYTES) / Math.max(1, bytesOf.get(name) ?? 0));
+    return {
+      bytes: fragment`sum(${raw(weight)}) * 100 / ${percent}::float8`,
+      sample: fragment`tablesample system ((${percent}::float8)::float4)`,
+    };
+  };
+  const tables = TABLES.map((table) => {
+    const { bytes, sample } = weighed(table, WEIGHTS[table]);
+    return fragment`select organization_id as id, ${bytes} as bytes from ${raw(table)} t ${sample} group by 1`;
+  });
+  const attempts = weighed('attempts', ATTEMPT);
+  // An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries. Organizations beyond
+  // these hold less than a thousandth each.
+  const rows = await sql(db).rows<{ id: string; part: number | null }>`
+    select id, sum(bytes) / nullif(sum(sum(bytes)) over (), 0) as part
+    from (
+      ${joined(tables, ' union all ')}
+      union all
+      select d.organization_id, ${attempts.bytes} from attempts a ${attempts.sample}
+      cross join lateral (select organization_id from deliveries d where d.id = a.delivery_id offset 0) d group by 1
+      union all
+      select organization_id, sum(stored) from (
+        select organization_id, ${raw(STORED)} as stored
+        from ${byDay(raw('true'), keptSince(fragment`${payloadDays}`))} l group by organization_id, bucket
+      ) days group by 1
+    ) stored
+    group by id order by part desc nulls last limit 1000`;
   return new Map(rows.map(({ id, part }) => [id, part ?? 0]));
 }

@@ -53,20 +53,20 @@ export async function countRecords(db: Queryable, organizationId: string, second
   const of = (records: LimitedRecords) =>
     fragment`(select count(*) from ${new Fragment(RECORDS[records].split('?'), [organizationId])})`;
   const rows = await sql(db).rows<RecordCounts>`
-    select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of('apiKeys')} as "apiKeys",
+    select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of('apiKeys')} as api_keys,
            ${of('filters')} as filters, ${of('transforms')} as transforms, ${of('schemas')} as schemas,
-           ${of('alertChannels')} as "alertChannels",
+           ${of('alertChannels')} as alert_channels,
            coalesce((select max(count) from (
              select count(*) from routes where organization_id = ${organizationId} group by source_id
-           ) per_source), 0) as "routesPerSource",
+           ) per_source), 0) as routes_per_source,
            coalesce((select max(total) from (
              select sum(cardinality(destination_ids)) as total from routes
              where organization_id = ${organizationId} and enabled group by source_id
-           ) per_source), 0)::bigint as "deliveriesPerEvent",
+           ) per_source), 0)::bigint as deliveries_per_event,
            (select count(*) from event_replays
-            where organization_id = ${organizationId} and due_at is not null) as "runningReplays",
+            where organization_id = ${organizationId} and due_at is not null) as running_replays,
            (select count(*) from events
-            where organization_id = ${organizationId} and id >= ${secondAgo}) as "eventsInLastSecond"`;
+            where organization_id = ${organizationId} and id >= ${secondAgo}) as events_in_last_second`;
   if (!rows[0]) throw new Error('PostgreSQL returned no row for a count');
   return rows[0];
 }

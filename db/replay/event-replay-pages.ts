@@ -61,11 +61,11 @@ interface ReplayRow extends EventSelection, Omit<ReplayProgress, 'replayedUntil'
 }
 
 const ROW = `
-organization_id as "organizationId", status, pages, next_id as "nextId", end_id as "endId",
-requested_at as "requestedAt", destination_ids as "destinationIds", rate_per_second as "ratePerSecond",
-started_at is not null as started, events_total as "eventsTotal", events_replayed as "eventsReplayed",
-events_expired as "eventsExpired", events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
-extract(epoch from page_at - clock_timestamp())::float8 * 1000 as "restMs",
+organization_id, status, pages, next_id, end_id,
+requested_at, destination_ids, rate_per_second,
+started_at is not null as started, events_total, events_replayed,
+events_expired, events_unroutable, deliveries_created,
+extract(epoch from page_at - clock_timestamp())::float8 * 1000 as rest_ms,
 jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
                                       'routed', event_routed)) as filter`;
 
@@ -257,8 +257,8 @@ async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promis
       select id, ${mostBytes}::bigint is null
         or sum(payload_size) over (order by id) - payload_size < ${mostBytes} as inside from scanned
     )
-    select max(id) filter (where inside) as "lastId",
-           count(*) < ${MAX_SCANNED_EVENTS} and coalesce(bool_and(inside), true) as "isLast"
+    select max(id) filter (where inside) as last_id,
+           count(*) < ${MAX_SCANNED_EVENTS} and coalesce(bool_and(inside), true) as is_last
     from measured`;
   const { lastId = null, isLast = true } = end ?? {};
   if (lastId === null) return { events: [], nextId: endId, last: true };
@@ -266,7 +266,7 @@ async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promis
   // matches is skipped. One extra row shows whether there are more.
   const range: [string, string] = [nextId, idAfter(lastId)];
   const rows = await sql(db).rows<Slice['events'][number] & { payloadSize: number }>`
-    select r.id, r.payload_size as "payloadSize", ${hasPayload(range)} as "hasPayload"
+    select r.id, r.payload_size, ${hasPayload(range)} as has_payload
     ${selected(replay, range)} order by r.id limit ${most + 1}`;
   const withinBytes = firstWithin(
     MAX_PAGE_BYTES,

@@ -8,7 +8,6 @@ import { isStatementTimeout } from '../connections/database-errors.ts';
 import { type EventFilter, eventSelection } from '../history/events.ts';
 import { matches, rowsOf } from '../history/selection.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { forgetEnded } from '../sql/ranges.ts';
 import { dueInTurn, quoted } from '../sql/rules.ts';
 import { allOf, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 
@@ -44,11 +43,10 @@ export async function selectEvents(
 ): Promise<EventSelection> {
   const lowId = filter.from ? idFloor('evt', filter.from.getTime()) : 'evt_';
   const beforeId = filter.to ? idFloor('evt', filter.to.getTime() + 1) : 'evt_~';
-  const found = await sql(db).first<{ requestedAt: Date; lastId: string | null }>`
-    select clock_timestamp()::timestamptz(3) as "requestedAt",
+  const { requestedAt, lastId } = await sql(db).only<{ requestedAt: Date; lastId: string | null }>`
+    select clock_timestamp()::timestamptz(3) as requested_at,
            (select max(id) from events
-            where organization_id = ${organizationId} and id >= ${lowId} and id < ${beforeId}) as "lastId"`;
-  const { requestedAt = new Date(), lastId = null } = found ?? {};
+            where organization_id = ${organizationId} and id >= ${lowId} and id < ${beforeId}) as last_id`;
   return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
 }
 
@@ -84,8 +82,7 @@ export function countExpired(db: Queryable, selection: EventSelection): Promise<
 
 async function count(db: Queryable, matching: Fragment): Promise<number> {
   try {
-    const found = await sql(db).first<{ total: number }>`select count(*) as total ${matching}`;
-    return found?.total ?? 0;
+    return await sql(db).value<number>`select count(*) ${matching}`;
   } catch (error) {
     if (isStatementTimeout(error)) throw new FilterTooBroadError();
     throw error;
@@ -114,9 +111,9 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay, most
   return inTransaction(pool, async (db) => {
     // Requests of an organization queue here, so that two cannot take the last place.
     await sql(db).run`select from organizations where id = ${organizationId} for no key update`;
-    const rows = await sql(db).rows<{ open: number }>`
-      select count(*) as open from event_replays where organization_id = ${organizationId} and due_at is not null`;
-    if ((rows[0]?.open ?? 0) >= most) throw new TooManyReplaysError();
+    const open = await sql(db).value<number>`
+      select count(*) from event_replays where organization_id = ${organizationId} and due_at is not null`;
+    if (open >= most) throw new TooManyReplaysError();
     await sql(db).run`
       insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search,
        payload_pattern, destination_ids, rate_per_second, next_id, end_id, requested_at, events_total,
@@ -163,25 +160,17 @@ export interface DueReplay extends EventReplayKey {
  */
 export const REPLAY_LEASE_SECONDS = 60;
 
-// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
-// that worker dies before it has started the workflow. A row that is locked by its page is alive.
-const CLAIM = `
-with due as (
-  select r.id from event_replays r join (${dueInTurn('event_replays', 'id', 'due_at', '$1')}) w on w.id = r.id
-  where r.due_at <= now() for update of r skip locked
-)
-update event_replays r set due_at = now() + make_interval(secs => $2)
-from due d where r.id = d.id
-returning r.id as "replayId", r.organization_id as "organizationId", r.rate_per_second as "ratePerSecond",
-          r.events_total as "eventsTotal", r.source_id as "sourceId"`;
-
-export async function claimEventReplays(db: Queryable, limit: number): Promise<DueReplay[]> {
-  return (await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS])).rows;
-}
-
-/** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
-export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
-  await forgetEnded(db, 'event_replays', days);
+export function claimEventReplays(db: Queryable, limit: number): Promise<DueReplay[]> {
+  // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back
+  // when that worker dies before it has started the workflow. A row that is locked by its page is alive.
+  return sql(db).rows<DueReplay>`
+    with due as (
+      select r.id from event_replays r join (${dueInTurn('event_replays', 'id', 'due_at', limit)}) w on w.id = r.id
+      where r.due_at <= now() for update of r skip locked
+    )
+    update event_replays r set due_at = now() + make_interval(secs => ${REPLAY_LEASE_SECONDS})
+    from due d where r.id = d.id
+    returning r.id as replay_id, r.organization_id, r.rate_per_second, r.events_total, r.source_id`;
 }
 
 /**
@@ -197,7 +186,7 @@ export async function planPage(
 ): Promise<number | undefined> {
   // Replays of an organization queue by the time until which its rate is planned. Pages that come at the same time
   // wait for each other's row only as long as this statement takes.
-  const found = await sql(db).first<{ restMs: number }>`
+  const [restMs] = await sql(db).column<number>`
     with planned as (
       update organizations
       set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now())
@@ -210,8 +199,8 @@ export async function planPage(
         due_at = greatest(due_at, planned.at + make_interval(secs => ${REPLAY_LEASE_SECONDS}))
     from planned where r.organization_id = ${key.organizationId} and r.id = ${key.replayId}
       and r.status in ${raw(OPEN_REPLAY)}
-    returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as "restMs"`;
-  return found?.restMs;
+    returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as rest_ms`;
+  return restMs;
 }
 
 /** Forgets what was planned, because the organization has another rate now. */

@@ -27,7 +27,7 @@ import {
   targetsAgain,
 } from './targets.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
-import { among, sql } from '../connections/statements.ts';
+import { among, fragment, raw, sql } from '../connections/statements.ts';
 
 export class PayloadExpiredError extends Error {
   override readonly name = 'PayloadExpiredError';
@@ -80,74 +80,6 @@ export interface ReplayedDelivery {
   /** The failed delivery that it replaces, whose workflow may still wait for this replay; else null. */
   replacesFailed: string | null;
 }
-
-const SCHEMA_FAILED = `status = 'schema_failed'`;
-
-// Replays of an event queue for its row, which LOCK holds: this statement begins when the replays before it can be
-// seen. Of a chain that is not as it was when its replay was planned, nothing is created: one of them was first. The
-// row also orders a replay against the results of its event. What is replaced stops counting, and its successor counts
-// instead. `|| ''` keeps the joins from pruning partitions (hot-path/record-results.ts).
-// Ordering keys are locked before events, as by the statement that records results.
-const LOCK = `
-with ${lockKeys(`select * from unnest($5::text[], $6::text[]) as w(destination, hex), decode(w.hex, 'hex') as hash`)},
-locked as materialized (
-  select id from events
-  where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 and ${KEYS_LOCKED} order by id
-    for update
-)
-select array(select id from locked) as ids, ${WAKE_RELAYS}, ${JOIN_LISTS}, ${READ_IN_ORDER}`;
-
-const CREATE = `
-with planned as (
-  select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text,
-    route_id text, route_version int, transform_version int, destination_id text, priority int, shard int, status text,
-    replay_of text, replaces text[], chain text, error text,
-    failover_of text, original_destination_id text, failover_reason text, order_hash text, order_key text)
-), ${chains({ organizationId: '$8', eventIds: '$4', firstDelivery: '$9' })}, input as (
-  select i.* from planned i
-  left join chains h on h.event_id = i.event_id and h.route_id is not distinct from i.route_id and h.chain = i.chain
-  where h.event_id is null or (h.end_id = i.replay_of and not h.open)
-), locked as (
-  select id from events where id = any($4::text[]) and id between $5 and $6
-), replaced as (
-  select i.id, i.event_id, replaced_id from input i, unnest(i.replaces) as replaced_id where i.status <> 'skipped'
-), superseded as (
-  update deliveries d set counted = false
-  from replaced i, locked l
-  where d.id || '' = i.replaced_id and l.id = d.event_id and d.id = any($7::text[]) and d.id between $2 and $3
-    and d.counted and d.status not in ${OPEN}
-  returning d.id, d.event_id, d.status
-), created as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
-                          destination_id, priority, status, counted, replay_of, error, finished_at, failover_of,
-                          original_destination_id, failover_reason, order_hash, order_key)
-  select i.id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id,
-         priority, status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end,
-         failover_of, original_destination_id, failover_reason, decode(order_hash, 'hex'), order_key
-  from input i join locked l on l.id = i.event_id
-  -- ordering keys in the order in which all lock them, and of each the oldest first
-  order by i.destination_id collate "C", i.order_hash collate "C", i.event_id, i.id
-  returning id, organization_id, event_id, source_id, status, destination_id, route_id
-), ${countWithoutAttempt('created', { deliveries: 'true', not_sent: SCHEMA_FAILED })}, queued as (
-  ${toOutbox('i', { delivery_id: 'i.id', failover_of: 'i.failover_of', order_hash: "decode(i.order_hash, 'hex')" })}
-  from input i join created c on c.id = i.id where i.status = 'pending'
-), change as (
-  select event_id, sum(added)::int as added, sum(succeeded)::int as succeeded, sum(failed)::int as failed from (
-    select event_id, 1 as added, 0 as succeeded, (status = 'schema_failed')::int as failed from created
-      where status <> 'skipped'
-    union all
-    select event_id, -1, -(status = 'delivered')::int, -(status <> 'delivered')::int from superseded
-  ) changes group by event_id
-), totals as (
-  update events e
-  set deliveries_count = e.deliveries_count + c.added, deliveries_succeeded = e.deliveries_succeeded + c.succeeded,
-      deliveries_failed = e.deliveries_failed + c.failed, routed = true,
-      status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded + c.succeeded,
-        e.deliveries_failed + c.failed)
-  from change c where e.id || '' = c.event_id and e.id = any($4::text[]) and e.id between $5 and $6
-)
-select c.id, c.event_id, s.id as "replacesFailed"
-from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 
 /**
  * Counts deliveries that are about to be created.
@@ -308,7 +240,7 @@ export async function replayOnce(
 /** Those of these events whose payload was removed. */
 function withoutPayload(db: Queryable, organizationId: string, eventIds: string[]): Promise<string[]> {
   const { ids, low, high } = bounds(eventIds);
-  return sql(db).ids`
+  return sql(db).column`
     select e.id from events e left join event_payloads p on p.event_id = e.id and p.event_id between ${low} and ${high}
     where e.organization_id = ${organizationId} and ${among('e.id', ids)}
       and p.event_id is null`;
@@ -320,36 +252,109 @@ export async function insertPlanned(
   { organizationId, targets, mismatchOf }: PlannedReplays,
 ): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
-  const events = bounds([...new Set(targets.map((target) => target.eventId))]);
+  const eventIds = [...new Set(targets.map((target) => target.eventId))];
   const ended = targets.filter(isEnded);
-  const ordered = ended.filter(({ orderHash }) => orderHash !== null);
-  const { rows: locks } = await db.query<{ ids: string[] }>(LOCK, [
-    events.ids,
-    events.low,
-    events.high,
-    organizationId,
-    ordered.map(({ destinationId }) => destinationId),
-    ordered.map(({ orderHash }) => orderHash?.toString('hex')),
-  ]);
-  const replaced = bounds(ended.flatMap((target) => target.replaces));
-  const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
-    rowsParameter(ended.map((target) => deliveryRow(organizationId, target, mismatchOf))),
-    replaced.low,
-    replaced.high,
-    events.ids,
-    events.low,
-    events.high,
-    replaced.ids,
-    organizationId,
-    firstDeliveryOf(events.low),
-  ]);
-  const eventsQueued = new Set(rows.map((row) => row.event_id)).size;
+  const locked = await lockEvents(db, organizationId, eventIds, ended);
+  const rows = await create(
+    db,
+    { organizationId, eventIds, firstDelivery: firstDeliveryOf(bounds(eventIds).low) },
+    ended.map((target) => deliveryRow(organizationId, target, mismatchOf)),
+  );
+  const eventsQueued = new Set(rows.map((row) => row.eventId)).size;
   return {
     eventsQueued,
-    eventsUnderWay: (locks[0]?.ids.length ?? 0) - eventsQueued,
+    eventsUnderWay: locked.length - eventsQueued,
     deliveriesCreated: rows.length,
     deliveries: rows.map(({ id, replacesFailed }) => ({ id, replacesFailed })),
   };
+}
+
+// Replays of an event queue for its row, which this holds: the statement that creates them begins when the replays
+// before it can be seen. Ordering keys are locked before events, as by the statement that records results.
+function lockEvents(db: Queryable, organizationId: string, eventIds: string[], ended: Target[]): Promise<string[]> {
+  const ordered = ended.filter(({ orderHash }) => orderHash !== null);
+  const destinationIds = ordered.map(({ destinationId }) => destinationId);
+  const hashes = ordered.map(({ orderHash }) => orderHash?.toString('hex'));
+  const keys = fragment`
+    select * from unnest(${destinationIds}::text[], ${hashes}::text[]) as w(destination, hex),
+      decode(w.hex, 'hex') as hash`;
+  return sql(db).value<string[]>`
+    with ${lockKeys(keys)}, locked as materialized (
+      select id from events
+      where ${among('id', eventIds)} and organization_id = ${organizationId} and ${raw(KEYS_LOCKED)} order by id
+      for update
+    )
+    select array(select id from locked), ${raw(WAKE_RELAYS)}, ${raw(JOIN_LISTS)}, ${raw(READ_IN_ORDER)}`;
+}
+
+const SCHEMA_FAILED = `status = 'schema_failed'`;
+const COUNTED = countWithoutAttempt('created', { deliveries: 'true', not_sent: SCHEMA_FAILED });
+const QUEUED = toOutbox('i', {
+  delivery_id: 'i.id',
+  failover_of: 'i.failover_of',
+  order_hash: "decode(i.order_hash, 'hex')",
+});
+
+// Of a chain that is not as it was when its replay was planned, nothing is created: one of them was first. The row of
+// the event also orders a replay against the results of its event. What is replaced stops counting, and its successor
+// counts instead. `|| ''` keeps the joins from pruning partitions (hot-path/record-results.ts).
+function create(
+  db: Queryable,
+  of: Parameters<typeof chains>[0],
+  deliveries: ReturnType<typeof deliveryRow>[],
+): Promise<(ReplayedDelivery & { eventId: string })[]> {
+  const replaced = deliveries.flatMap(({ replaces }) => replaces);
+  return sql(db).rows<ReplayedDelivery & { eventId: string }>`
+    with planned as (
+      select * from json_to_recordset(${rowsParameter(deliveries)}::json) as i(id text, organization_id text,
+        event_id text, source_id text, route_id text, route_version int, transform_version int, destination_id text,
+        priority int, shard int, status text, replay_of text, replaces text[], chain text, error text,
+        failover_of text, original_destination_id text, failover_reason text, order_hash text, order_key text)
+    ), ${chains(of)}, input as (
+      select i.* from planned i
+      left join chains h on h.event_id = i.event_id and h.route_id is not distinct from i.route_id and h.chain = i.chain
+      where h.event_id is null or (h.end_id = i.replay_of and not h.open)
+    ), locked as (
+      select id from events where ${among('id', of.eventIds)}
+    ), replaced as (
+      select i.id, i.event_id, replaced_id from input i, unnest(i.replaces) as replaced_id where i.status <> 'skipped'
+    ), superseded as (
+      update deliveries d set counted = false
+      from replaced i, locked l
+      where d.id || '' = i.replaced_id and l.id = d.event_id and ${among('d.id', replaced)}
+        and d.counted and d.status not in ${raw(OPEN)}
+      returning d.id, d.event_id, d.status
+    ), created as (
+      insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
+                              destination_id, priority, status, counted, replay_of, error, finished_at, failover_of,
+                              original_destination_id, failover_reason, order_hash, order_key)
+      select i.id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id,
+             priority, status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end,
+             failover_of, original_destination_id, failover_reason, decode(order_hash, 'hex'), order_key
+      from input i join locked l on l.id = i.event_id
+      -- ordering keys in the order in which all lock them, and of each the oldest first
+      order by i.destination_id collate "C", i.order_hash collate "C", i.event_id, i.id
+      returning id, organization_id, event_id, source_id, status, destination_id, route_id
+    ), ${raw(COUNTED)}, queued as (
+      ${raw(QUEUED)}
+      from input i join created c on c.id = i.id where i.status = 'pending'
+    ), change as (
+      select event_id, sum(added)::int as added, sum(succeeded)::int as succeeded, sum(failed)::int as failed from (
+        select event_id, 1 as added, 0 as succeeded, (status = 'schema_failed')::int as failed from created
+          where status <> 'skipped'
+        union all
+        select event_id, -1, -(status = 'delivered')::int, -(status <> 'delivered')::int from superseded
+      ) changes group by event_id
+    ), totals as (
+      update events e
+      set deliveries_count = e.deliveries_count + c.added, deliveries_succeeded = e.deliveries_succeeded + c.succeeded,
+          deliveries_failed = e.deliveries_failed + c.failed, routed = true,
+          status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded + c.succeeded,
+            e.deliveries_failed + c.failed)
+      from change c where e.id || '' = c.event_id and ${among('e.id', of.eventIds)}
+    )
+    select c.id, c.event_id, s.id as replaces_failed
+    from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 }
 
 function deliveryRow(organizationId: string, target: Target, mismatchOf: MismatchOf) {

@@ -8,7 +8,7 @@ import { describeErrors, type SchemaError, type StoredSchema } from '../../core/
 import { loadContent } from '../history/events.ts';
 import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -47,9 +47,9 @@ export interface Target
 const failoverColumns = (delivery: string, route: string): string => {
   const unlessPrimary = (column: string) =>
     `case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.${column} end`;
-  return `${unlessPrimary('failover_of')} as "failoverOf",
-    ${unlessPrimary('original_destination_id')} as "originalDestinationId",
-  ${unlessPrimary('failover_reason')} as "failoverReason"`;
+  return `${unlessPrimary('failover_of')} as failover_of,
+    ${unlessPrimary('original_destination_id')} as original_destination_id,
+  ${unlessPrimary('failover_reason')} as failover_reason`;
 };
 
 /**
@@ -60,14 +60,14 @@ export const EARLIER_READ = 10_000;
 
 /** The ordering key of a delivery that repeats one, as long as its route orders deliveries. */
 const orderColumns = (delivery: string, route: string): string =>
-  `case when ${route}.ordering is not null then ${delivery}.order_hash end as "orderHash",
-  case when ${route}.ordering is not null then ${delivery}.order_key end as "orderKey"`;
+  `case when ${route}.ordering is not null then ${delivery}.order_hash end as order_hash,
+  case when ${route}.ordering is not null then ${delivery}.order_key end as order_key`;
 
 /** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
 const versionColumns = (delivery: string, route: string): string =>
-  `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
+  `coalesce(${route}.version, ${delivery}.route_version) as route_version,
   case when ${route}.id is null then ${delivery}.transform_version
-    else ${transformVersion(route)} end as "transformVersion"`;
+    else ${transformVersion(route)} end as transform_version`;
 
 /**
  * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery,
@@ -75,93 +75,81 @@ const versionColumns = (delivery: string, route: string): string =>
  * that counts, or of those that never did. `last_id` is the latest that was not skipped: all before it are replaced. An
  * event may have been replayed many times, so its deliveries are read once, and only the newest ones.
  */
-export const chains = (p: {
-  organizationId: string;
-  eventIds: string;
-  firstDelivery: string;
-}): string => `earlier as materialized (
-  select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status,
-         x.counted, x.replay_of, x.order_hash, x.order_key,
-    ${chainOf('x', 'xr')} as chain, ${failoverColumns('x', 'xr')}
-  from unnest(${p.eventIds}::text[]) as w(id)
-  cross join lateral (
-    select * from deliveries where event_id = w.id and id >= ${p.firstDelivery} order by id desc limit ${EARLIER_READ}
-  ) x
-  left join routes xr on xr.id = x.route_id and xr.organization_id = ${p.organizationId}
-), chains as materialized (
-  select event_id, route_id, chain, (array_agg(id order by counted desc, id desc))[1] as end_id,
-    coalesce(array_agg(id) filter (where counted), '{}') as counted_ids, bool_or(status in ${OPEN}) as open,
-    max(id) filter (where status <> 'skipped') as last_id,
-    max(id) filter (where status <> 'skipped' and replay_of is not null) as last_replay_id
-  from earlier group by event_id, route_id, chain
-)`;
-
-const OF_CHAIN = `h.end_id as "replayOf", coalesce(h.counted_ids, '{}') as replaces,
-  coalesce(h.open, false) as "isOpen"`;
-
-// Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it
-// took before. Every table is bounded by the organization: lists are joined by hash, and would else be joined with
-// those of all.
-const TARGETS = `
-with wanted as materialized (
-  select e.id, e.source_id from events e join sources s on s.id = e.source_id and s.organization_id = $1
-  where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
-), ${chains({ organizationId: '$1', eventIds: '$2', firstDelivery: '$7' })}, latest as (
-  select distinct on (event_id, destination_id, route_id, chain) * from earlier
-  order by event_id, destination_id, route_id, chain, id desc
-), candidate as (
-  select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority,
-    null as "failoverOf", null as "originalDestinationId", null as "failoverReason"
-  from wanted w join routes r on r.source_id = w.source_id and r.organization_id = $1 and r.enabled
-  cross join lateral unnest(r.destination_ids) as d(destination_id)
-  union
-  select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x."failoverOf", x."originalDestinationId",
-         x."failoverReason"
-  from wanted w join latest x on x.event_id = w.id
-  where $3::text[] is not null and x.destination_id = any($3)
-    and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled
-      and r.destination_ids @> array[x.destination_id])
-)
-select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
-  c.priority, t.enabled, c."failoverOf", c."originalDestinationId", c."failoverReason", ${OF_CHAIN},
-  ${versionColumns('x', 'cr')}, ${orderColumns('x', 'cr')}
-from candidate c
-join destinations t on t.id = c.destination_id and t.organization_id = $1
-left join chains h on h.event_id = c.event_id and h.route_id is not distinct from c.route_id
-  and h.chain = coalesce(c."originalDestinationId", c.destination_id)
-left join latest x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id
-  is not distinct from c.route_id
-  and x.chain = coalesce(c."originalDestinationId", c.destination_id)
-left join routes cr on cr.id = c.route_id and cr.organization_id = $1
-where $3::text[] is null or c.destination_id = any($3)
-order by c.event_id, c.destination_id, c.route_id limit $6`;
+export const chains = (of: { organizationId: string; eventIds: string[]; firstDelivery: string }): Fragment =>
+  fragment`earlier as materialized (
+    select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status,
+           x.counted, x.replay_of, x.order_hash, x.order_key, ${raw(chainOf('x', 'xr'))} as chain,
+           ${raw(failoverColumns('x', 'xr'))}
+    from unnest(${of.eventIds}::text[]) as w(id)
+    cross join lateral (
+      select * from deliveries where event_id = w.id and id >= ${of.firstDelivery}
+      order by id desc limit ${raw(EARLIER_READ)}
+    ) x
+    left join routes xr on xr.id = x.route_id and xr.organization_id = ${of.organizationId}
+  ), chains as materialized (
+    select event_id, route_id, chain, (array_agg(id order by counted desc, id desc))[1] as end_id,
+      coalesce(array_agg(id) filter (where counted), '{}') as counted_ids, bool_or(status in ${raw(OPEN)}) as open,
+      max(id) filter (where status <> 'skipped') as last_id,
+      max(id) filter (where status <> 'skipped' and replay_of is not null) as last_replay_id
+    from earlier group by event_id, route_id, chain
+  )`;
 
 /** The targets, in the order of their events, up to the first event that has too many. */
 export async function findTargets(
   pool: Pool,
   request: ReplayRequest,
 ): Promise<{ targets: Target[]; crowded: string | null }> {
-  const { deliveriesPerEvent: most = Number.POSITIVE_INFINITY } = request;
-  if (request.eventIds.length === 0) return { targets: [], crowded: null };
-  const { text, values } = targetsStatement(request);
-  const { rows } = await inTransaction(pool, async (db) => {
+  const { organizationId, eventIds, destinationIds, deliveriesPerEvent: most = Number.POSITIVE_INFINITY } = request;
+  if (eventIds.length === 0) return { targets: [], crowded: null };
+  const firstDelivery = firstDeliveryOf(bounds(eventIds).low);
+  // One more than all events may have together: whatever the routes are, the first event that has too many is among the
+  // rows.
+  const all = most * eventIds.length + 1;
+  // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it
+  // took before. Every table is bounded by the organization: lists are joined by hash, and would else be joined with
+  // those of all.
+  const rows = await inTransaction(pool, async (db) => {
     await sql(db).run`select ${raw(JOIN_LISTS)}, ${raw(READ_IN_ORDER)}`;
-    return db.query<Target>(text, values);
+    return sql(db).rows<Target>`
+      with wanted as materialized (
+        select e.id, e.source_id from events e
+        join sources s on s.id = e.source_id and s.organization_id = ${organizationId}
+        where e.organization_id = ${organizationId} and ${among('e.id', eventIds)}
+      ), ${chains({ organizationId, eventIds, firstDelivery })}, latest as (
+        select distinct on (event_id, destination_id, route_id, chain) * from earlier
+        order by event_id, destination_id, route_id, chain, id desc
+      ), candidate as (
+        select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority,
+          null as failover_of, null as original_destination_id, null as failover_reason
+        from wanted w
+        join routes r on r.source_id = w.source_id and r.organization_id = ${organizationId} and r.enabled
+        cross join lateral unnest(r.destination_ids) as d(destination_id)
+        union
+        select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x.failover_of, x.original_destination_id,
+               x.failover_reason
+        from wanted w join latest x on x.event_id = w.id
+        where ${destinationIds}::text[] is not null and x.destination_id = any(${destinationIds})
+          and not exists (
+            select from routes r where r.source_id = w.source_id and r.organization_id = ${organizationId}
+              and r.enabled and r.destination_ids @> array[x.destination_id])
+      )
+      select c.event_id, c.source_id, c.route_id, c.destination_id, c.priority, t.enabled, c.failover_of,
+        c.original_destination_id, c.failover_reason, h.end_id as replay_of, coalesce(h.counted_ids, '{}') as replaces,
+        coalesce(h.open, false) as is_open, ${raw(versionColumns('x', 'cr'))}, ${raw(orderColumns('x', 'cr'))}
+      from candidate c
+      join destinations t on t.id = c.destination_id and t.organization_id = ${organizationId}
+      left join chains h on h.event_id = c.event_id and h.route_id is not distinct from c.route_id
+        and h.chain = coalesce(c.original_destination_id, c.destination_id)
+      left join latest x on x.event_id = c.event_id and x.destination_id = c.destination_id
+        and x.route_id is not distinct from c.route_id
+        and x.chain = coalesce(c.original_destination_id, c.destination_id)
+      left join routes cr on cr.id = c.route_id and cr.organization_id = ${organizationId}
+      where ${destinationIds}::text[] is null or c.destination_id = any(${destinationIds})
+      order by c.event_id, c.destination_id, c.route_id limit ${Number.isFinite(all) ? all : null}`;
   });
   // The last of an event that has too many.
   const crowded = rows.find(({ eventId }, at) => at >= most && rows[at - most]?.eventId === eventId)?.eventId ?? null;
   return { targets: crowded === null ? rows : rows.filter(({ eventId }) => eventId < crowded), crowded };
-}
-
-function targetsStatement(request: ReplayRequest): { text: string; values: unknown[] } {
-  const { organizationId, eventIds, destinationIds, deliveriesPerEvent } = request;
-  const { low, high } = bounds(eventIds);
-  // One more than all events may have together: whatever the routes are, the first event that has too many is among the
-  // rows.
-  const all = (deliveriesPerEvent ?? Number.POSITIVE_INFINITY) * eventIds.length + 1;
-  const most = Number.isFinite(all) ? all : null;
-  const values = [organizationId, eventIds, destinationIds ?? null, low, high, most, firstDeliveryOf(low)];
-  return { text: TARGETS, values };
 }
 
 export interface TargetAgain extends Target {
@@ -173,39 +161,32 @@ export interface TargetAgain extends Target {
   replayedBy: string | null;
 }
 
-// Of a chain that is older than all deliveries that are read, the one that counts is the end.
-const AGAIN = `
-with wanted as materialized (
-  select d.* from deliveries d where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4
-), ${chains({ organizationId: '$1', eventIds: '$5', firstDelivery: '$6' })}
-select d.id as "deliveryId", d.status, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId",
-  d.destination_id as "destinationId", d.priority, t.enabled, ${failoverColumns('d', 'r')}, ${versionColumns('d', 'r')},
-  ${orderColumns('d', 'r')},
-  coalesce(h.end_id, d.id) as "replayOf", coalesce(h.counted_ids, array[d.id]) as replaces,
-  coalesce(h.open, d.status in ${OPEN}) as "isOpen",
-  case when h.last_id > d.id then h.last_id end as "replacedBy", case when h.last_replay_id > d.id
-    then h.last_replay_id end as "replayedBy"
-from wanted d join destinations t on t.id = d.destination_id and t.organization_id = $1
-join sources s on s.id = d.source_id and s.organization_id = $1
-left join routes r on r.id = d.route_id and r.organization_id = $1
-left join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id
-  and h.chain = ${chainOf('d', 'r')}
-where h.event_id is not null or d.counted
-order by d.id desc`;
-
 /** One is missing that was replaced too long ago (`EARLIER_READ`). */
 export async function targetsAgain(pool: Pool, organizationId: string, deliveryIds: string[]): Promise<TargetAgain[]> {
-  const { low, high } = bounds(deliveryIds);
-  const values = [organizationId, deliveryIds, low, high];
+  const ofThese = fragment`d.organization_id = ${organizationId} and ${among('d.id', deliveryIds)}`;
   return inTransaction(pool, async (db) => {
-    const { rows: found } = await db.query<{ eventId: string }>(
-      `select event_id as "eventId", ${READ_IN_ORDER}
-       from deliveries where organization_id = $1 and id = any($2::text[]) and id between $3 and $4 group by event_id`,
-      values,
-    );
-    if (found.length === 0) return [];
-    const eventIds = found.map(({ eventId }) => eventId);
-    return (await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)])).rows;
+    const eventIds = await sql(db).column`
+      select event_id, ${raw(READ_IN_ORDER)} from deliveries d where ${ofThese} group by event_id`;
+    if (eventIds.length === 0) return [];
+    const firstDelivery = firstDeliveryOf(bounds(eventIds).low);
+    // Of a chain that is older than all deliveries that are read, the one that counts is the end.
+    return sql(db).rows<TargetAgain>`
+      with wanted as materialized (
+        select d.* from deliveries d where ${ofThese}
+      ), ${chains({ organizationId, eventIds, firstDelivery })}
+      select d.id as delivery_id, d.status, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority,
+        t.enabled, ${raw(failoverColumns('d', 'r'))}, ${raw(versionColumns('d', 'r'))}, ${raw(orderColumns('d', 'r'))},
+        coalesce(h.end_id, d.id) as replay_of, coalesce(h.counted_ids, array[d.id]) as replaces,
+        coalesce(h.open, d.status in ${raw(OPEN)}) as is_open,
+        case when h.last_id > d.id then h.last_id end as replaced_by,
+        case when h.last_replay_id > d.id then h.last_replay_id end as replayed_by
+      from wanted d join destinations t on t.id = d.destination_id and t.organization_id = ${organizationId}
+      join sources s on s.id = d.source_id and s.organization_id = ${organizationId}
+      left join routes r on r.id = d.route_id and r.organization_id = ${organizationId}
+      left join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id
+        and h.chain = ${raw(chainOf('d', 'r'))}
+      where h.event_id is not null or d.counted
+      order by d.id desc`;
   });
 }
 

@@ -84,10 +84,10 @@ export async function grantTenant(db: Queryable, role: string): Promise<void> {
   // Tables by their parents: a statement that names a partitioned table meets the policies and rights of that table
   // only, and the role has no rights on partitions themselves.
   const tables = await sql(db).rows<Table>`
-    select c.relname as name, c.relrowsecurity as "isSecured", obj_description(p.oid, 'pg_policy') as bound,
+    select c.relname as name, c.relrowsecurity as is_secured, obj_description(p.oid, 'pg_policy') as bound,
            exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = '${raw(ORGANIZATION_COLUMN)}'
              and not a.attisdropped)
-             as "hasOrganization"
+             as has_organization
     from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = ${role}
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     order by c.relname`;

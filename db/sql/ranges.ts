@@ -1,7 +1,7 @@
 // Lets housekeeping process tables of any size within the statement timeout: in pieces that shrink until they succeed.
 import { isStatementTimeout, isRefusedValue } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { sql } from '../connections/statements.ts';
+import { type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 // A piece that takes less than this part of the timeout is followed by one of twice its size.
 const QUICK = 1 / 4;
@@ -40,25 +40,29 @@ export class Stride {
   }
 }
 
-/** Runs a statement for one piece; its last parameter limits the rows. @returns true when there may be more */
-export function limitedStep(
+/**
+ * Deletes one step of the rows of a table. Those that others are using at this moment are skipped.
+ * @param due the condition on them, and their order if there is one
+ * @returns true when there may be more
+ */
+export function forgetStep(
   db: Queryable,
   stride: Stride,
-  statement: string,
-  values: readonly unknown[] = [],
+  { table, key }: { table: string; key: string },
+  due: Fragment,
 ): Promise<boolean> {
-  return stride.step(async (size) => (await db.query(statement, [...values, size])).rowCount === size);
-}
-
-export interface Pages {
-  from: string;
-  to: string;
+  return stride.step(async (size) => {
+    const removed = await sql(db).run`
+      delete from ${raw(table)} where (${raw(key)}) in (
+        select ${raw(key)} from ${raw(table)} where ${due} limit ${size} for update skip locked)`;
+    return removed === size;
+  });
 }
 
 /**
  * Goes through a table by its pages, in storage order, for conditions without an index. A row that is updated meanwhile
  * may move and be missed.
- * @param look processes some pages, by a statement with `ctid >= $n::tid and ctid < $n::tid`
+ * @param look processes some pages: those of a condition
  * @param mayGoOn called after each piece with the result of `look`; false stops
  * @returns whether the end was reached
  */
@@ -66,16 +70,15 @@ export async function throughPages<T>(
   db: Queryable,
   table: string,
   stride: Stride,
-  look: (pages: Pages) => Promise<T>,
+  look: (pages: Fragment) => Promise<T>,
   mayGoOn: (found: T) => boolean = () => true,
 ): Promise<boolean> {
-  const rows = await sql(db).rows<{ pages: number }>`
-    select ceil(pg_relation_size(${table}::regclass) / current_setting('block_size')::float8)::float8 as pages`;
-  const end = rows[0]?.pages ?? 0;
+  const end = await sql(db).value<number>`
+    select ceil(pg_relation_size(${table}::regclass) / current_setting('block_size')::float8)::float8`;
   for (let page = 0; page < end; ) {
     const [found, next] = await stride.step(async (size) => {
       const to = Math.min(end, page + size);
-      return [await look({ from: `(${page},0)`, to: `(${to},0)` }), to] as const;
+      return [await look(fragment`ctid >= ${`(${page},0)`}::tid and ctid < ${`(${to},0)`}::tid`), to] as const;
     });
     page = next;
     if (!mayGoOn(found)) return page >= end;
@@ -84,32 +87,35 @@ export async function throughPages<T>(
 }
 
 /**
- * Deletes the rows of some pages ($1 and $2) that a condition finds, and returns them. Rows that another transaction
- * has locked stay for another time: pages have their rows in no order of keys, so waiting for one with others locked
- * may be a deadlock.
+ * Deletes the rows of some pages that a condition finds, and returns them. Rows that another transaction has locked
+ * stay for another time: pages have their rows in no order of keys, so waiting for one with others locked may be a
+ * deadlock.
  */
-export const takeUnlocked = (table: string, condition: string): string => `
-delete from ${table} where ctid = any(array(
-  select ctid from ${table} where ctid >= $1::tid and ctid < $2::tid and ${condition} for update skip locked))
-returning *`;
+export const takeUnlocked = (table: string, pages: Fragment, condition: Fragment): Fragment => fragment`
+  delete from ${raw(table)} where ctid = any(array(
+    select ctid from ${raw(table)} where ${pages} and ${condition} for update skip locked))
+  returning *`;
 
 const SWEEP = new Stride(20_000);
 
-/** Deletes the rows of a table that a condition finds; its parameters begin at $3. @returns how many */
-export async function sweep(db: Queryable, table: string, condition: string, values: unknown[]): Promise<number> {
-  const statement = `delete from ${table} where ctid >= $1::tid and ctid < $2::tid and (${condition})`;
+/** Deletes the rows of a table that a condition finds. @returns how many */
+export async function sweep(db: Queryable, table: string, condition: Fragment): Promise<number> {
   let removed = 0;
-  await throughPages(db, table, SWEEP, async ({ from, to }) => {
-    const { rowCount } = await db.query(statement, [from, to, ...values]);
-    removed += rowCount ?? 0;
+  await throughPages(db, table, SWEEP, async (pages) => {
+    removed += await sql(db).run`delete from ${raw(table)} where ${pages} and (${condition})`;
   });
   return removed;
 }
 
-/** Deletes the rows of a table that ended before the days that are kept. @param days 0 keeps them for ever */
-export async function forgetEnded(db: Queryable, table: string, days: number): Promise<void> {
+/** Deletes the records that ended before the days that are kept. @param days 0 keeps them for ever */
+export async function forgetEnded(
+  db: Queryable,
+  table: 'event_replays' | 'warehouse_batches',
+  days: number,
+): Promise<void> {
   if (days === 0) return;
-  await sweep(db, table, `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`, [days]);
+  const firstKept = fragment`date_bin('1 day', now(), 'epoch') - make_interval(days => ${days})`;
+  await sweep(db, table, fragment`finished_at < ${firstKept}`);
 }
 
 /**

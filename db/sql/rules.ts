@@ -4,7 +4,7 @@ import { OPEN_STATUSES } from '../../core/delivery/delivery.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { type Fragment, fragment, raw, sql } from '../connections/statements.ts';
+import { type Fragment, fragment, part, raw, sql } from '../connections/statements.ts';
 
 /** A list for `in`. */
 export const quoted = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
@@ -88,9 +88,10 @@ const orderedAt = (target: string): string =>
  * the wait is not seen by the statement.
  * @param wanted a query with columns `destination` and `hash`, which may be null
  */
-export const lockKeys = (wanted: string): string => `locked_keys as materialized (
+export const lockKeys = (wanted: string | Fragment): Fragment => fragment`locked_keys as materialized (
   select found.key_hash from (
-    select distinct destination collate "C" as destination, hash from (${wanted}) w where hash is not null order by 1, 2
+    select distinct destination collate "C" as destination, hash from (${part(wanted)}) w where hash is not null
+    order by 1, 2
   ) wanted cross join lateral (
     select k.key_hash from order_keys k
     where k.destination_id = wanted.destination and k.key_hash = wanted.hash limit 1 for update
@@ -138,10 +139,10 @@ export const heldRow = (delivery: string): string =>
 
 // Each row is looked up by its key, whatever PostgreSQL knows of the table: a join with a table that was empty when the
 // statement was planned would read all that waits, for each group.
-const deleteByKey = (table: string, deliveries: string, condition: string, most: number): string =>
-  `delete from ${table} where ctid = any(array(
-  select found.ctid from ${deliveries} e cross
-    join lateral (select ctid from ${table} where ${condition} limit ${most}) found
+const deleteByKey = (table: string, deliveries: string | Fragment, condition: string, most: number): Fragment =>
+  fragment`delete from ${raw(table)} where ctid = any(array(
+  select found.ctid from ${part(deliveries)} e cross
+    join lateral (select ctid from ${raw(table)} where ${raw(condition)} limit ${raw(most)}) found
 ))`;
 
 /**
@@ -149,11 +150,11 @@ const deleteByKey = (table: string, deliveries: string, condition: string, most:
  * @param deliveries a CTE, or a query in brackets, with the columns of `outboxRow`; its rows are `e` in the condition
  * @param condition of `e` and of the row `o` of the outbox
  */
-export const unqueue = (deliveries: string, condition = 'true'): string =>
+export const unqueue = (deliveries: string | Fragment, condition = 'true'): Fragment =>
   deleteByKey('outbox o', deliveries, `${outboxRow('e')} and ${condition}`, 1);
 
 /** Deletes their rows of `held_deliveries`, as `unqueue` does. @param deliveries with the columns of `heldRow` */
-export const unhold = (deliveries: string, condition = 'true'): string =>
+export const unhold = (deliveries: string | Fragment, condition = 'true'): Fragment =>
   deleteByKey('held_deliveries h', deliveries, `${heldRow('e')} and ${condition}`, 2);
 
 /**
@@ -184,13 +185,15 @@ export const noLongerWaiting = (ended: string): string => `unqueued as (
  * row. The claim locks the rows and checks again that they are due: another one may have taken them.
  * @param key the columns of its primary key
  * @param at the column that says when a row is due
- * @param limit an expression
  */
-export const dueInTurn = (table: string, key: string, at: string, limit: string): string => `
-  select ${key} from (
-    select ${key}, ${at}, row_number() over (partition by organization_id order by ${at}) as turn
-    from ${table} where ${at} <= now()
-  ) waiting order by turn, ${at} limit ${limit}`;
+export const dueInTurn = (table: string, key: string, at: string, limit: number): Fragment => {
+  const [row, due] = [raw(key), raw(at)];
+  return fragment`
+  select ${row} from (
+    select ${row}, ${due}, row_number() over (partition by organization_id order by ${due}) as turn
+    from ${raw(table)} where ${due} <= now()
+  ) waiting order by turn, ${due} limit ${limit}`;
+};
 
 /**
  * A recursive CTE with a column `id`: the values of a column in order, and a null at the end. It hops through the index

@@ -6,9 +6,8 @@ import type { DescribedError, ErrorSummary } from '../../core/text/error-summary
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/files-and-keys.ts';
 import { type Conversion, convertedCount, type PayloadColumn } from '../../core/warehouse/rows.ts';
-import { firstRow, inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { forgetEnded } from '../sql/ranges.ts';
 import { LOCKS, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql/rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { raw, sql } from '../connections/statements.ts';
@@ -34,11 +33,11 @@ export async function waitingDeliveries(
   limit: number,
 ): Promise<WaitingRow[]> {
   return sql(db).rows<WaitingRow>`
-    select o.delivery_id as "deliveryId", o.route_id as "routeId",
+    select o.delivery_id, o.route_id,
            exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id])
-             and ${raw(pauseBlocks('c'))}) as "isPaused",
-           o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
-           o.entered_at as "waitsSince", s.slug as "sourceSlug"
+             and ${raw(pauseBlocks('c'))}) as is_paused,
+           o.event_id, o.priority, e.payload_size, e.received_at,
+           o.entered_at as waits_since, s.slug as source_slug
     from outbox o
     left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
     left join sources s on s.id = o.source_id
@@ -86,11 +85,9 @@ export interface BatchUnderWay extends FileForm {
   latency: number | null;
 }
 
-export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key,
-  file_format as "fileFormat", field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
-  key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId",
-  last_delivery_id as "lastDeliveryId", waiting_since as "waitingSince", events, bytes, attempts, error,
-  error_summary as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
+export const BATCH_COLUMNS = raw(`id, organization_id, destination_id, status, key, file_format, field_mapping,
+  payload_column, compression, key_order, frozen_at, first_delivery_id, last_delivery_id, waiting_since, events, bytes,
+  attempts, error, error_summary, started_at, uploaded_at, latency`);
 
 /**
  * The oldest batch of a destination that is frozen and has not ended. At most one is being uploaded; those before it
@@ -103,7 +100,7 @@ export async function findBatchUnderWay(
   except = '',
 ): Promise<BatchUnderWay | undefined> {
   return sql(db).first<BatchUnderWay>`
-    select ${raw(BATCH_COLUMNS)} from warehouse_batches b
+    select ${BATCH_COLUMNS} from warehouse_batches b
     where organization_id = ${key.organizationId} and destination_id = ${key.destinationId}
       and status in ${raw(UNDER_WAY)} and id <> ${except}
     order by frozen_at limit 1`;
@@ -114,7 +111,7 @@ export async function findBatch(
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
   return sql(db).first<BatchUnderWay>`
-    select ${raw(BATCH_COLUMNS)} from warehouse_batches b
+    select ${BATCH_COLUMNS} from warehouse_batches b
     where organization_id = ${organizationId} and id = ${batchId}`;
 }
 
@@ -126,7 +123,7 @@ export interface OpenBatch {
 
 export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map<string, OpenBatch>> {
   const rows = await sql(db).rows<OpenBatch & { partition: string }>`
-    select id, partition, created_at as "openedAt" from warehouse_batches
+    select id, partition, created_at as opened_at from warehouse_batches
     where organization_id = ${key.organizationId} and destination_id = ${key.destinationId} and status = 'open'`;
   return new Map(rows.map(({ partition, ...batch }) => [partition, batch]));
 }
@@ -139,7 +136,7 @@ export async function beginUpload(
   return sql(db).first<BatchUnderWay>`
     update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
     where organization_id = ${organizationId} and id = ${batchId} and status in ${raw(TO_UPLOAD)}
-    returning ${raw(BATCH_COLUMNS)}`;
+    returning ${BATCH_COLUMNS}`;
 }
 
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
@@ -187,12 +184,12 @@ export async function endBatch(
   status: 'written' | 'failed',
   error: DescribedError | null = null,
 ): Promise<void> {
-  await db.query(
-    `update warehouse_batches set status = $2, error = coalesce($3, error),
-       error_summary = case when $3::text is null then error_summary else $4 end, finished_at = clock_timestamp()
-     where id = $1 and status in ${UNDER_WAY}`,
-    [batchId, status, error && errorText(error.detail), error?.summary ?? null],
-  );
+  const detail = error && errorText(error.detail);
+  await sql(db).run`
+    update warehouse_batches
+    set status = ${status}, error = coalesce(${detail}, error), finished_at = clock_timestamp(),
+        error_summary = case when ${detail}::text is null then error_summary else ${error?.summary} end
+    where id = ${batchId} and status in ${raw(UNDER_WAY)}`;
 }
 
 export interface StoredDestination {
@@ -208,15 +205,9 @@ export interface StoredDestination {
 
 export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
   return sql(db).first<StoredDestination>`
-    select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type,
-     d.config, d.field_mapping as "fieldMapping"
+    select d.id, d.version, d.organization_id, o.slug as organization, d.enabled, d.type, d.config, d.field_mapping
     from destinations d join organizations o on o.id = d.organization_id
     where d.organization_id = ${key.organizationId} and d.id = ${key.destinationId}`;
-}
-
-/** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
-export async function forgetBatches(db: Queryable, days: number): Promise<void> {
-  await forgetEnded(db, 'warehouse_batches', days);
 }
 
 // The order in which the files of a warehouse are frozen and written. Keys sort by the first, and loaders go by the
@@ -225,11 +216,7 @@ export async function forgetBatches(db: Queryable, days: number): Promise<void> 
 // the database's clock, or a ms after the latest of the destination: a clock that was set back changes nothing, nor
 // does another server after a failover.
 
-const nextOf = (column: 'frozen_at' | 'uploaded_at'): string => `
-select greatest(date_trunc('milliseconds', clock_timestamp()), max(${column}) + interval '1 millisecond') as time
-from warehouse_batches where organization_id = $1 and destination_id = $2`;
-
-const NEXT = { frozen: nextOf('frozen_at'), written: nextOf('uploaded_at') };
+const LATEST = { frozen: raw('max(frozen_at)'), written: raw('max(uploaded_at)') };
 
 /**
  * Runs a transaction with the next time of a destination's order.
@@ -238,14 +225,15 @@ const NEXT = { frozen: nextOf('frozen_at'), written: nextOf('uploaded_at') };
 export function inOrder<T>(
   pool: Pool,
   { organizationId, destinationId }: WarehouseKey,
-  kind: keyof typeof NEXT,
+  kind: keyof typeof LATEST,
   work: (db: Queryable, time: Date) => Promise<T>,
 ): Promise<T> {
   return inTransaction(pool, async (db) => {
     await sql(db).run`select pg_advisory_xact_lock(${LOCKS.warehouseOrder}, hashtext(${destinationId}))`;
     // A statement of its own: it has to see what was committed while it waited for the lock.
-    const next = await firstRow<{ time: Date }>(db, NEXT[kind], [organizationId, destinationId]);
-    if (!next) throw new Error('PostgreSQL did not return the time');
-    return work(db, next.time);
+    const time = await sql(db).value<Date>`
+      select greatest(date_trunc('milliseconds', clock_timestamp()), ${LATEST[kind]} + interval '1 millisecond')
+      from warehouse_batches where organization_id = ${organizationId} and destination_id = ${destinationId}`;
+    return work(db, time);
   });
 }

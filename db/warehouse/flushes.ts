@@ -73,8 +73,8 @@ export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlu
       from found where f.destination_id = found.destination_id
       returning f.destination_id, f.organization_id, found.changed
     )
-    select c.destination_id as "destinationId", c.organization_id as "organizationId", c.changed as "hasNews",
-           (select name from destinations d where d.id = c.destination_id) as "destinationName"
+    select c.destination_id, c.organization_id, c.changed as has_news,
+           (select name from destinations d where d.id = c.destination_id) as destination_name
     from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
 }
 
@@ -113,8 +113,8 @@ export async function countGains(db: Queryable): Promise<DueFlush[]> {
       from gain g where f.destination_id = g.destination_id
       returning f.destination_id, f.organization_id, f.counted_in
     )
-    select destination_id as "destinationId", organization_id as "organizationId", true as "hasNews",
-           (select name from destinations d where d.id = c.destination_id) as "destinationName"
+    select destination_id, organization_id, true as has_news,
+           (select name from destinations d where d.id = c.destination_id) as destination_name
     from counted c where counted_in is null`;
 }
 
@@ -149,8 +149,7 @@ export async function noteFilling(
 }
 
 export async function takeSnapshot(db: Queryable): Promise<string> {
-  const found = await sql(db).first<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`;
-  return found?.snapshot ?? '';
+  return sql(db).value<string>`select pg_current_snapshot()::text`;
 }
 
 /** Nothing waits: the workflow ends, and the next delivery starts a new one. An unfinished batch keeps it running. */

@@ -1,37 +1,10 @@
 import type { KeyOrder } from '../../core/warehouse/files-and-keys.ts';
 import type { Pool } from '../connections/pool.ts';
-import { bounds, jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import { unqueue } from '../sql/rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm, inOrder } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
-import { among, sql } from '../connections/statements.ts';
-
-// Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot
-// deadlock. A delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another
-// worker has frozen a batch of this destination meanwhile, the unique index on unfinished batches refuses the
-// statement.
-const FREEZE = `
-with taken as (
-  update deliveries set batch_id = $2
-  where id = any($1::text[]) and id between $12 and $13 and status = 'pending' and batch_id is null
-  returning id
-), total as (
-  select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
-), unqueued as (
-  ${unqueue('(select id, $3::text as organization_id, $4::text as destination_id, priority from unnest($1::text[], $11::int[]) as i(id, priority))', '(select events from total) >= 0')}
-)
-insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format,
-  field_mapping, payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
-  bytes, frozen_at)
-select $2, $3, $4, 'frozen', $5, $6, $7, $8::jsonb, $14, $15, $16, first, last, $9, events, $10, $17 from total
-on conflict (id) do update
-  set status = 'frozen', key = excluded.key, file_format = excluded.file_format, field_mapping = excluded.field_mapping,
-      payload_column = excluded.payload_column, compression = excluded.compression, key_order = excluded.key_order,
-      first_delivery_id = excluded.first_delivery_id, last_delivery_id = excluded.last_delivery_id,
-      waiting_since = excluded.waiting_since, events = excluded.events, bytes = excluded.bytes,
-      frozen_at = excluded.frozen_at
-  where b.status = 'open'
-returning ${BATCH_COLUMNS}`;
+import { among, fragment, sql } from '../connections/statements.ts';
 
 export interface NewBatch extends WarehouseKey, FileForm {
   id: string;
@@ -48,29 +21,46 @@ export interface NewBatch extends WarehouseKey, FileForm {
  * @throws a database error when the destination already has an unfinished batch; nothing is changed then
  */
 export function freezeBatch(pool: Pool, batch: NewBatch): Promise<BatchUnderWay> {
-  const { ids, low, high } = bounds(batch.members.map(({ deliveryId }) => deliveryId));
+  const { id, organizationId, destinationId, members } = batch;
+  const ids = members.map(({ deliveryId }) => deliveryId);
+  const priorities = members.map(({ priority }) => priority);
+  const fieldMapping = batch.fieldMapping === null ? null : jsonParameter(batch.fieldMapping);
+  const chosen = fragment`(
+    select id, ${organizationId}::text as organization_id, ${destinationId}::text as destination_id, priority
+    from unnest(${ids}::text[], ${priorities}::int[]) as i(id, priority))`;
   return inOrder(pool, batch, 'frozen', async (db, frozenAt) => {
-    const { rows } = await db.query<BatchUnderWay>(FREEZE, [
-      ids,
-      batch.id,
-      batch.organizationId,
-      batch.destinationId,
-      batch.partition,
-      batch.keyAt(frozenAt),
-      batch.fileFormat,
-      batch.fieldMapping === null ? null : jsonParameter(batch.fieldMapping),
-      batch.waitingSince,
-      batch.bytes,
-      batch.members.map(({ priority }) => priority),
-      low,
-      high,
-      batch.payloadColumn,
-      batch.compression,
-      batch.keyOrder,
-      frozenAt,
-    ]);
-    const frozen = rows[0];
-    if (!frozen) throw new Error(`Batch ${batch.id} was frozen by another worker`);
+    // Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot
+    // deadlock. A delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another
+    // worker has frozen a batch of this destination meanwhile, the unique index on unfinished batches refuses the
+    // statement.
+    const frozen = await sql(db).first<BatchUnderWay>`
+      with taken as (
+        update deliveries set batch_id = ${id}
+        where ${among('id', ids)} and status = 'pending' and batch_id is null
+        returning id
+      ), total as (
+        select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
+      ), unqueued as (
+        ${unqueue(chosen, '(select events from total) >= 0')}
+      )
+      insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format,
+        field_mapping, payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since,
+        events, bytes, frozen_at)
+      select ${id}, ${organizationId}, ${destinationId}, 'frozen', ${batch.partition}, ${batch.keyAt(frozenAt)},
+             ${batch.fileFormat}, ${fieldMapping}::jsonb, ${batch.payloadColumn}, ${batch.compression},
+             ${batch.keyOrder}, first, last, ${batch.waitingSince}::timestamptz, events, ${batch.bytes}::bigint,
+             ${frozenAt}::timestamptz
+      from total
+      on conflict (id) do update
+        set status = 'frozen', key = excluded.key, file_format = excluded.file_format,
+            field_mapping = excluded.field_mapping, payload_column = excluded.payload_column,
+            compression = excluded.compression, key_order = excluded.key_order,
+            first_delivery_id = excluded.first_delivery_id, last_delivery_id = excluded.last_delivery_id,
+            waiting_since = excluded.waiting_since, events = excluded.events, bytes = excluded.bytes,
+            frozen_at = excluded.frozen_at
+        where b.status = 'open'
+      returning ${BATCH_COLUMNS}`;
+    if (!frozen) throw new Error(`Batch ${id} was frozen by another worker`);
     return frozen;
   });
 }

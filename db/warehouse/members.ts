@@ -6,6 +6,7 @@ import { countOutcomes } from '../hot-path/record-results.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
 import { bounds } from '../connections/parameters.ts';
 import { PRIMARY_DESTINATION } from '../sql/rules.ts';
+import { type Fragment, fragment, sql } from '../connections/statements.ts';
 import type { BatchUnderWay, WaitingRow } from './batches.ts';
 
 export interface BatchMember
@@ -14,24 +15,20 @@ export interface BatchMember
   isTransformed: boolean;
 }
 
-const CONTENT = `
-select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.replay_of as "replayOf",
-       s.slug as "sourceSlug",
-       d.transform_version is not null as "isTransformed", e.payload_size as "payloadSize",
-       e.received_at as "receivedAt"
-from deliveries d
-left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
-left join sources s on s.id = d.source_id
-where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status in ('pending', 'delivered')
-order by e.received_at, d.event_id, d.id`;
-
 /**
  * The deliveries of a batch's file, in the order of its rows. A delivery that ended otherwise (its event was deleted,
  * its transform failed) has no row in this upload and in later ones. A delivered one has a row: an upload that was
  * overtaken by a newer one must not write less than that one.
  */
 export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
-  return (await db.query<BatchMember>(CONTENT, rangeOf(batch))).rows;
+  return sql(db).rows<BatchMember>`
+    select d.id as delivery_id, d.event_id, d.route_id, d.replay_of, s.slug as source_slug,
+           d.transform_version is not null as is_transformed, e.payload_size, e.received_at
+    from deliveries d
+    left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
+    left join sources s on s.id = d.source_id
+    where ${isIn(batch)} and d.status in ('pending', 'delivered')
+    order by e.received_at, d.event_id, d.id`;
 }
 
 interface EventContent {
@@ -66,26 +63,20 @@ export type OpenMember = Pick<
   'deliveryId' | 'eventId' | 'routeId' | 'routeVersion' | 'attemptCount' | 'originalDestinationId'
 >;
 
-const OPEN = `
-select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.route_version as "routeVersion",
-       d.attempt_count as "attemptCount",
-       d.original_destination_id as "originalDestinationId"
-from deliveries d
-where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5
-order by d.id limit $6`;
-
 /** Deliveries of a batch that have not ended, in the order of their ids. */
 export async function openMembers(
   db: Queryable,
   batch: BatchUnderWay,
   { after, limit }: { after: string; limit: number },
 ): Promise<OpenMember[]> {
-  return (await db.query<OpenMember>(OPEN, [...rangeOf(batch), after, limit])).rows;
+  return sql(db).rows<OpenMember>`
+    select d.id as delivery_id, d.event_id, d.route_id, d.route_version, d.attempt_count, d.original_destination_id
+    from deliveries d where ${isIn(batch)} and d.status = 'pending' and d.id > ${after} order by d.id limit ${limit}`;
 }
 
-function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
-  return [batch.destinationId, batch.firstDeliveryId, batch.lastDeliveryId, batch.id];
-}
+const isIn = ({ id, destinationId, firstDeliveryId, lastDeliveryId }: BatchUnderWay): Fragment =>
+  fragment`d.destination_id = ${destinationId} and d.id between ${firstDeliveryId} and ${lastDeliveryId}
+    and d.batch_id = ${id}`;
 
 // Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a
 // row for each.

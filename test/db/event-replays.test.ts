@@ -8,9 +8,9 @@ import {
   createEventReplay,
   endEventReplay,
   type EventReplayKey,
-  forgetEventReplays,
   selectEvents,
 } from '../../db/replay/event-replays.ts';
+import { forgetEnded } from '../../db/sql/ranges.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { insertDestination } from './fixtures.ts';
 import { many, ReplayDatabase } from '../support/database/replay-database.ts';
@@ -236,9 +236,9 @@ describe('replays and their pages', () => {
       update event_replays set finished_at = now() - interval '91 days' where id = ${old.replayId}`;
     const left = () => selectColumn<string>(db.pool)`select id from event_replays
       where organization_id = ${db.organizationId} order by id`;
-    await forgetEventReplays(db.pool, 0);
+    await forgetEnded(db.pool, 'event_replays', 0);
     expect(await left()).to.have.length(3);
-    await forgetEventReplays(db.pool, 90);
+    await forgetEnded(db.pool, 'event_replays', 90);
     expect(await left()).to.deep.equal([recent.replayId, open.replayId]);
   });
 });
