@@ -8,10 +8,9 @@ import {
   isSameSecret,
   memberOf,
   type RawRequest,
-  type Refused,
-  refused,
+  refuse,
+  requireTime,
   type SchemeKind,
-  timeProblem,
   untrustedJson,
 } from './scheme.ts';
 
@@ -80,31 +79,33 @@ const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
  */
 export const snsKind: SchemeKind<{ kind: 'sns' }> = {
   async verify(_scheme, { secret: topic }, request, keys) {
-    const named = headerOf(request, TOPIC_HEADER);
-    if (typeof named !== 'string') return named;
     // Before the body of a stranger is parsed.
-    if (!isSameSecret(named, topic)) return refused('The message is from a different topic');
+    requireTopic(headerOf(request, TOPIC_HEADER), topic);
     const message = untrustedJson(request, MAX_MESSAGE_BYTES);
     const text = textOf(message);
-    if (!isSameSecret(text('TopicArn'), topic)) return refused('The message is from a different topic');
-    const problem = timeProblem(text('Timestamp'), SNS_TIME, request.nowMs);
-    if (problem !== null) return problem;
+    requireTopic(text('TopicArn'), topic);
+    requireTime(text('Timestamp'), SNS_TIME, request.nowMs);
     const [hash, signed] = [HASHES[text('SignatureVersion')], signedOf(message)];
-    if (hash === undefined || signed === null) return refused('The message has an unknown signature version');
-    if (!SIGNATURE.test(text('Signature'))) return refused('The message has no signature');
+    if (hash === undefined || signed === null) return refuse('The message has an unknown signature version');
+    if (!SIGNATURE.test(text('Signature'))) refuse('The message has no signature');
     const url = addressOf(text('SigningCertURL'), topic);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '')
-      return refused("The certificate URL does not belong to Amazon SNS in the topic's region");
-    const key = await certificateKey(keys, url.href, request.nowMs);
-    if (key === null) return refused('No valid certificate was found at the URL in the message');
+      return refuse("The certificate URL does not belong to Amazon SNS in the topic's region");
+    const key =
+      (await certificateKey(keys, url.href, request.nowMs)) ??
+      refuse('No valid certificate was found at the URL in the message');
     if (!verify(hash, signed, key, Buffer.from(text('Signature'), 'base64')))
-      return refused('The signature does not match the message');
-    return { valid: true, mac: createHash('sha256').update(signed).digest() };
+      refuse('The signature does not match the message');
+    return createHash('sha256').update(signed).digest();
   },
   secretProblem: (_scheme, secret) =>
     ARN.test(secret) ? null : 'must be the topic ARN, for example arn:aws:sns:eu-central-1:123456789012:orders',
   needsPublishedKeys: () => true,
 };
+
+function requireTopic(named: string, topic: string): void {
+  if (!isSameSecret(named, topic)) refuse('The message is from a different topic');
+}
 
 function textOf(message: unknown): (name: string) => string {
   return (name) => {
@@ -164,33 +165,22 @@ const PAYPAL_TIME = { unit: 'rfc3339', toleranceSeconds: 3 * 86_400 } as const;
  */
 export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
   async verify(_scheme, { secret: webhookId }, request, keys) {
-    const values = valuesOf(request);
-    if (!Array.isArray(values)) return values;
+    const values = PAYPAL_HEADERS.map((name) => headerOf(request, name));
     const [id = '', time = '', signature = '', url = '', algorithm] = values;
-    const problem = timeProblem(time, PAYPAL_TIME, request.nowMs);
-    if (problem !== null) return problem;
+    requireTime(time, PAYPAL_TIME, request.nowMs);
     if (algorithm !== 'SHA256withRSA' || !TRANSMISSION_ID.test(id) || !SIGNATURE.test(signature))
-      return refused('The webhook has an unknown signature algorithm');
-    if (!PAYPAL_CERTIFICATE.test(url)) return refused('The certificate URL does not belong to PayPal');
-    const key = await certificateKey(keys, url, request.nowMs);
-    if (key === null) return refused('No valid certificate was found at the URL in the webhook');
+      refuse('The webhook has an unknown signature algorithm');
+    if (!PAYPAL_CERTIFICATE.test(url)) refuse('The certificate URL does not belong to PayPal');
+    const key =
+      (await certificateKey(keys, url, request.nowMs)) ??
+      refuse('No valid certificate was found at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64')))
-      return refused("The signature does not match the webhook's body and ID");
-    return { valid: true, mac: createHash('sha256').update(signed).digest() };
+      refuse("The signature does not match the webhook's body and ID");
+    return createHash('sha256').update(signed).digest();
   },
   secretProblem: (_scheme, secret) =>
     /^[0-9A-Za-z]{16,50}$/.test(secret) ? null : 'must be the webhook ID: 16 or more letters and digits',
   secretHeaders: () => PAYPAL_HEADERS,
   needsPublishedKeys: () => true,
 };
-
-function valuesOf(request: RawRequest): string[] | Refused {
-  const values: string[] = [];
-  for (const name of PAYPAL_HEADERS) {
-    const value = headerOf(request, name);
-    if (typeof value !== 'string') return value;
-    values.push(value);
-  }
-  return values;
-}

@@ -1,23 +1,21 @@
 // A signature in a header, and what it signs of a request: with a shared secret here, with a private key in
 // public-key.ts. One that any sender may use, so its parts are parameters.
 import {
-  compared,
   header,
   headerOf,
   hmac,
   type RawRequest,
-  type Refused,
-  refused,
-  repeatProblem,
+  refuse,
+  requireMac,
+  requireOnce,
+  requireTime,
   type SchemeKind,
   type SignatureAlgorithm,
   type SignatureEncoding,
   signedHeader,
   type TimeUnit,
-  timeProblem,
   timeText,
   type Unsigned,
-  withoutBody,
 } from './scheme.ts';
 
 /** A part of what is signed; another text stands for itself. */
@@ -80,11 +78,9 @@ export function partsOf(template: string): SignedPart[] {
 
 export const hmacKind: SchemeKind<HmacScheme> = {
   verify(scheme, { secret }, request) {
-    const read = readTemplate(scheme, request);
-    if ('valid' in read) return read;
-    const mac = hmac(scheme.algorithm, keyOf(scheme, secret), ...read.signed);
-    const outcome = compared(read.signatures, scheme.encoding, mac);
-    return scheme.signed.includes('body') ? outcome : withoutBody(outcome);
+    const { signatures, signed } = readTemplate(scheme, request);
+    const mac = hmac(scheme.algorithm, keyOf(scheme, secret), ...signed);
+    return requireMac(signatures, scheme.encoding, mac, scheme.signed.includes('body'));
   },
   sign: (scheme, secret, unsigned) => ({
     headers: templateHeaders(scheme, unsigned, (signed) => hmac(scheme.algorithm, keyOf(scheme, secret), ...signed)),
@@ -108,53 +104,49 @@ interface SignatureHeader {
   timestamp: string | undefined;
 }
 
+/** @throws Refusal */
 export function readTemplate(
   template: SignatureTemplate,
   request: RawRequest,
-): { signatures: string[]; signed: (string | Buffer)[] } | Refused {
-  const value = template.joinsRepeats
-    ? (header(request, template.header.toLowerCase()) ?? refused(`The ${template.header} header is missing`))
-    : headerOf(request, template.header);
-  if (typeof value !== 'string') return value;
-  const read = readSignature(template, value);
-  if ('valid' in read) return read;
+): { signatures: string[]; signed: (string | Buffer)[] } {
+  const { header: name, joinsRepeats, idHeader } = template;
+  const joined = joinsRepeats ? header(request, name.toLowerCase()) : undefined;
+  const read = readSignature(template, joined ?? headerOf(request, name));
   const timestamp = signedTime(template, read.timestamp, request);
-  if (typeof timestamp !== 'string') return timestamp;
-  const { idHeader } = template;
-  const idText = idHeader === undefined ? '' : headerOf(request, idHeader);
-  if (typeof idText !== 'string') return idText;
+  if (idHeader !== undefined) headerOf(request, idHeader);
   const id = idHeader === undefined ? '' : signedHeader(request, idHeader.toLowerCase());
   return { signatures: read.signatures, signed: signedParts(template, { timestamp, id, request }) };
 }
 
-function readSignature(template: SignatureTemplate, value: string): SignatureHeader | Refused {
+function readSignature(template: SignatureTemplate, value: string): SignatureHeader {
   const { header: name, prefix = '', listSeparator, signaturePart } = template;
   if (signaturePart !== undefined) return readParts(template, signaturePart, value);
   const items = listSeparator === undefined ? [value] : value.split(listSeparator);
   const signatures = items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
-  if (signatures.length === 0) return refused(`The ${name} header does not start with ${prefix}`);
+  if (signatures.length === 0) refuse(`The ${name} header does not start with ${prefix}`);
   return { signatures, timestamp: undefined };
 }
 
-function readParts(template: SignatureTemplate, signaturePart: string, value: string): SignatureHeader | Refused {
+function readParts(template: SignatureTemplate, signaturePart: string, value: string): SignatureHeader {
   const { header: name, timestampPart, partSeparator = PART_SEPARATOR, joinsRepeats } = template;
   const items = value.split(partSeparator).map((item) => item.trim());
   const valuesOf = (part: string) =>
     items.filter((item) => item.startsWith(`${part}=`)).map((item) => item.slice(part.length + 1));
   const signatures = valuesOf(signaturePart);
-  if (signatures.length === 0) return refused(`The ${name} header has no ${signaturePart} signature`);
+  if (signatures.length === 0) refuse(`The ${name} header has no ${signaturePart} signature`);
   const timestamps = timestampPart === undefined ? [] : valuesOf(timestampPart);
-  if (timestamps.length > 1 && !joinsRepeats) return refused(`The ${name} header has several timestamps`);
+  if (timestamps.length > 1 && !joinsRepeats) refuse(`The ${name} header has several timestamps`);
   return { signatures, timestamp: timestamps[0] };
 }
 
 /** The signed time; empty when none is signed. @param inPart of the header with the signature */
-function signedTime(template: SignatureTemplate, inPart: string | undefined, request: RawRequest): string | Refused {
+function signedTime(template: SignatureTemplate, inPart: string | undefined, request: RawRequest): string {
   const { timestampHeader: name, timestampPart, timestampUnit = 's', toleranceSeconds = 300, joinsRepeats } = template;
   if (name === undefined && timestampPart === undefined) return '';
   const text = (name === undefined ? inPart : header(request, name.toLowerCase())) ?? '';
-  const repeated = name === undefined || joinsRepeats ? null : repeatProblem(request, name, text);
-  return repeated ?? timeProblem(text, { unit: timestampUnit, toleranceSeconds }, request.nowMs) ?? text;
+  if (name !== undefined && !joinsRepeats) requireOnce(request, name, text);
+  requireTime(text, { unit: timestampUnit, toleranceSeconds }, request.nowMs);
+  return text;
 }
 
 /** What is signed. @param parts what the request, and the sender beside it, says of the parts */

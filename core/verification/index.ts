@@ -5,14 +5,25 @@ import { paypalKind, snsKind } from './certificates.ts';
 import { jwtKind } from './jwt.ts';
 import { publicKeyKind } from './public-key.ts';
 import type { PublishedKeys } from './published-keys.ts';
-import type { Credentials, RawRequest, SchemeKind, Signed, Unsigned, Verification } from './scheme.ts';
+import {
+  type Credentials,
+  type Mac,
+  type RawRequest,
+  Refusal,
+  type SchemeKind,
+  type Signed,
+  type Unsigned,
+} from './scheme.ts';
 import { adyenKind, braintreeKind, mailgunKind } from './signed-bodies.ts';
 import { hook0Kind, twilioKind, webSubKind } from './signed-requests.ts';
 import { standardKind } from './standard-webhooks.ts';
 import { hmacKind } from './header-signature.ts';
 import { basicKind, bodyTokenKind, headerTokenKind, noneKind, payloadTokenKind, queryTokenKind } from './tokens.ts';
 
-export type { Credentials, RawRequest, Verification } from './scheme.ts';
+export type { Credentials, RawRequest } from './scheme.ts';
+
+/** Whether a request is genuine (scheme.ts). */
+export type Verification = { valid: true; mac: Mac } | { valid: false; reason: string; hashed?: true };
 
 const kinds = {
   none: noneKind,
@@ -41,15 +52,30 @@ export type Scheme = SchemeOf<(typeof kinds)[keyof typeof kinds]>;
 const kindOf = ({ kind }: Scheme) => kinds[kind] as SchemeKind<Scheme>;
 
 /**
- * As SchemeKind has it; a promise only where keys or threads are needed.
+ * A promise only where keys or threads are needed.
  * @param credentials of the source, in clear
+ * @throws KeysAwayError
  */
-export const verify = (
+export function verify(
   scheme: Scheme,
   credentials: Credentials,
   request: RawRequest,
   keys: PublishedKeys,
-): Verification | Promise<Verification> => kindOf(scheme).verify(scheme, credentials, request, keys);
+): Verification | Promise<Verification> {
+  try {
+    const mac = kindOf(scheme).verify(scheme, credentials, request, keys);
+    return mac instanceof Promise ? mac.then(genuine, refused) : genuine(mac);
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+const genuine = (mac: Mac): Verification => ({ valid: true, mac });
+
+function refused(error: unknown): Verification {
+  if (!(error instanceof Refusal)) throw error;
+  return { valid: false, reason: error.reason, ...(error.hashed && { hashed: true }) };
+}
 
 /** Signs a POST as the sender does; null when that takes a private key (public-key.ts), or one that nobody else has. */
 export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Signed | null {

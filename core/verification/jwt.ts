@@ -17,10 +17,10 @@ import {
   isSameSecret,
   jsonBytes,
   type RawRequest,
-  type Refused,
-  refused,
+  Refusal,
+  refuse,
+  requireTime,
   type SchemeKind,
-  timeProblem,
   type Unsigned,
 } from './scheme.ts';
 
@@ -50,19 +50,20 @@ const SERVICE_ACCOUNT = /^[\w.+-]{1,128}@(?:[\w-]+\.){1,8}gserviceaccount\.com$/
 
 export const jwtKind: SchemeKind<JwtScheme> = {
   async verify(scheme, { secret }, request, keys) {
-    const value = headerOf(request, scheme.header);
-    if (typeof value !== 'string') return value;
-    const token = value.replace(/^bearer +/i, '');
-    if (token.length > MAX_TOKEN || !FORM.test(token))
-      return refused(`The ${scheme.header} header does not contain a JSON Web Token`);
-    // First what costs nothing: no key is fetched for a token that would be refused with it, too.
-    const outcome =
-      claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
-    if (outcome !== null) return scheme.bodyHash === undefined ? outcome : { ...outcome, hashed: true };
+    const token = headerOf(request, scheme.header).replace(/^bearer +/i, '');
+    if (token.length > MAX_TOKEN || !FORM.test(token)) refuseNoToken(scheme);
+    try {
+      // First what costs nothing: no key is fetched for a token that would be refused with it, too.
+      requireClaims(claimsOf(token, scheme), scheme, secret, request);
+      await requireToken(token, scheme, secret, { request, keys });
+    } catch (error) {
+      if (error instanceof Refusal) error.hashed = scheme.bodyHash !== undefined;
+      throw error;
+    }
     // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one
     // with it can be written in two ways (ECDSA): what was signed tells.
     const signed = token.slice(0, token.lastIndexOf('.'));
-    return { valid: true, mac: scheme.bodyHash === undefined ? null : createHash('sha256').update(signed).digest() };
+    return scheme.bodyHash === undefined ? null : createHash('sha256').update(signed).digest();
   },
   sign: (scheme, secret, unsigned) =>
     scheme.keys === 'secret' ? { headers: { [scheme.header]: sharedToken(scheme, secret, unsigned) } } : null,
@@ -79,42 +80,41 @@ export const jwtKind: SchemeKind<JwtScheme> = {
   needsPublishedKeys: ({ keys }) => keys !== 'secret',
 };
 
-function claimsProblem(token: string, scheme: JwtScheme, secret: string, request: RawRequest): Refused | null {
+const refuseNoToken = ({ header }: JwtScheme): never =>
+  refuse(`The ${header} header does not contain a JSON Web Token`);
+
+function claimsOf(token: string, scheme: JwtScheme): JWTPayload {
   try {
-    return problemOf(decodeJwt(token), scheme, secret, request);
+    return decodeJwt(token);
   } catch (error) {
-    if (error instanceof errors.JOSEError)
-      return refused(`The ${scheme.header} header does not contain a JSON Web Token`);
+    if (error instanceof errors.JOSEError) return refuseNoToken(scheme);
     throw error;
   }
 }
 
-function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, request: RawRequest): Refused | null {
+function requireClaims(claims: JWTPayload, scheme: JwtScheme, secret: string, request: RawRequest): void {
   const { iat, aud } = claims;
   const issued = typeof iat === 'number' ? String(Math.floor(iat)) : '';
-  const late = timeProblem(issued, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
-  if (late !== null) return late;
-  const problem = audienceProblem(aud, scheme.audience, request) ?? claimProblem(claims, scheme.claims ?? {});
-  if (problem !== null) return problem;
+  requireTime(issued, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
+  requireAudience(aud, scheme.audience, request);
+  for (const [name, text] of Object.entries(scheme.claims ?? {}))
+    if (!Object.hasOwn(claims, name) || claims[name] !== text)
+      refuse(`The token's ${name} claim differs from the source's claim`);
   if (scheme.sender !== undefined && !isSender(claims, scheme.sender, secret))
-    return refused("The token is not from the source's service account");
-  if (scheme.bodyHash === undefined) return null;
+    refuse("The token is not from the source's service account");
+  if (scheme.bodyHash === undefined) return;
   const hash = claims[scheme.bodyHash];
   const digest = createHash('sha256').update(request.body).digest('hex');
-  return typeof hash === 'string' && isSameSecret(hash, digest) ? null : refused('The body does not match the token');
+  if (typeof hash !== 'string' || !isSameSecret(hash, digest)) refuse('The body does not match the token');
 }
 
-function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], request: RawRequest): Refused | null {
-  if (wanted === undefined) return null;
-  if (typeof wanted === 'object')
-    return [aud].flat().includes(wanted.is) ? null : refused("The token's audience differs from the source's audience");
-  const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
-  return isForUs ? null : refused("The token is for another URL: its aud claim differs from the source's URL");
-}
-
-function claimProblem(claims: JWTPayload, wanted: Readonly<Record<string, string>>): Refused | null {
-  const other = Object.entries(wanted).find(([name, text]) => !Object.hasOwn(claims, name) || claims[name] !== text);
-  return other === undefined ? null : refused(`The token's ${other[0]} claim differs from the source's claim`);
+function requireAudience(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], request: RawRequest): void {
+  if (typeof wanted === 'object') {
+    if (![aud].flat().includes(wanted.is)) refuse("The token's audience differs from the source's audience");
+  } else if (wanted !== undefined) {
+    const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
+    if (!isForUs) refuse("The token is for another URL: its aud claim differs from the source's URL");
+  }
 }
 
 function isSender(claims: JWTPayload, name: string, secret: string): boolean {
@@ -122,13 +122,13 @@ function isSender(claims: JWTPayload, name: string, secret: string): boolean {
   return typeof sender === 'string' && isVerified === true && isSameSecret(sender, secret);
 }
 
-/** Whether the token is the provider's, and has not expired. @throws KeysAwayError */
-async function tokenProblem(
+/** @throws Refusal unless the token is the provider's, and has not expired; KeysAwayError */
+async function requireToken(
   token: string,
   scheme: JwtScheme,
   secret: string,
   { request, keys }: { request: RawRequest; keys: PublishedKeys },
-): Promise<Refused | null> {
+): Promise<void> {
   const options = {
     algorithms: [scheme.algorithm],
     currentDate: new Date(request.nowMs),
@@ -138,16 +138,12 @@ async function tokenProblem(
   };
   try {
     await jwtVerify(token, (header: JWTHeaderParameters) => keyOf(header, scheme, secret, keys), options);
-    return null;
   } catch (error) {
-    if (error instanceof NoKeyError || error instanceof errors.JOSEError) return refused(reasonOf(error));
-    throw error;
+    throw error instanceof errors.JOSEError ? new Refusal(reasonOf(error), false) : error;
   }
 }
 
-class NoKeyError extends Error {
-  override readonly name = 'NoKeyError';
-}
+const NO_KEY = 'The sender has no key with the ID in the token';
 
 async function keyOf(
   { kid }: JWTHeaderParameters,
@@ -156,11 +152,10 @@ async function keyOf(
   keys: PublishedKeys,
 ): Promise<KeyObject | Uint8Array> {
   if (scheme.keys === 'secret') return new TextEncoder().encode(secret);
-  if (typeof kid !== 'string' || !KEY_ID.test(kid)) throw new NoKeyError();
+  if (typeof kid !== 'string' || !KEY_ID.test(kid)) return refuse(NO_KEY);
   const found = await keys.key(scheme.keys === 'plaid' ? plaidKey(secret, kid) : keySet(scheme.keys.jwks), kid);
   const isOfKind = scheme.algorithm === 'ES256' ? isP256 : isRsa;
-  if (found === null || !isOfKind(found.key)) throw new NoKeyError();
-  return found.key;
+  return found !== null && isOfKind(found.key) ? found.key : refuse(NO_KEY);
 }
 
 // There is always something at a fixed address.
@@ -169,8 +164,7 @@ const keySet = (url: string): KeyDocument => ({
   isNone: () => false,
 });
 
-function reasonOf(error: NoKeyError | errors.JOSEError): string {
-  if (error instanceof NoKeyError) return 'The sender has no key with the ID in the token';
+function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired';
   if (error instanceof errors.JWTClaimValidationFailed)
     return 'The token is from a different issuer, does not expire, or is not valid yet';

@@ -4,13 +4,12 @@ import { createHash, createPublicKey, type KeyObject, sign as signWith, verify }
 import { promisify } from 'node:util';
 import { isP256, isRsa } from './published-keys.ts';
 import {
-  refused,
+  refuse,
   type SchemeKind,
   type SignatureEncoding,
   type Signed,
   signatureBytes,
   type Unsigned,
-  type Verification,
 } from './scheme.ts';
 import { readTemplate, type SignatureTemplate, templateHeaders } from './header-signature.ts';
 
@@ -26,9 +25,8 @@ export interface PublicKeyScheme extends SignatureTemplate {
 export const publicKeyKind: SchemeKind<PublicKeyScheme> = {
   verify(scheme, { secret }, request) {
     const read = readTemplate(scheme, request);
-    if ('valid' in read) return read;
-    const key = publicKeyOf(scheme.algorithm, secret);
-    if (key === null) return refused("The source's key is not a valid public key for this sender");
+    const key =
+      publicKeyOf(scheme.algorithm, secret) ?? refuse("The source's key is not a valid public key for this sender");
     return verifyByKey({ ...scheme, key }, bytesOf(read.signed), read.signatures);
   },
   secretProblem: ({ algorithm }, secret) => (publicKeyOf(algorithm, secret) === null ? FORMS[algorithm] : null),
@@ -90,22 +88,23 @@ const LARGE_BYTES = 256 * 1024;
 const MAX_TRIED_OF_LARGE = 2;
 
 /**
- * Whether one of the signatures is right. What stands for it (SourceRouting's `mac`) is the hash of what was signed.
+ * What stands for the right signature (SourceRouting's `mac`): the hash of what was signed.
+ * @throws Refusal when none of them is right
  */
 export async function verifyByKey(
   { algorithm, key, encoding }: { algorithm: KeyAlgorithm; key: KeyObject; encoding: SignatureEncoding },
   signed: Buffer,
   signatures: readonly string[],
-): Promise<Verification> {
+): Promise<Buffer> {
   const isLarge = signed.length > LARGE_BYTES;
   const isSigned = isLarge ? isSignedInThread : isSignedHere;
   for (const text of signatures.slice(0, isLarge ? MAX_TRIED_OF_LARGE : MAX_TRIED)) {
     const bytes = signatureBytes(text, encoding);
     // Anyone who sees an ECDSA signature can write another that is right, too: what was signed tells a repeat.
     if (bytes !== null && (await isSigned(algorithm, signed, key, bytes)))
-      return { valid: true, mac: createHash('sha256').update(signed).digest() };
+      return createHash('sha256').update(signed).digest();
   }
-  return { ...refused("The signature does not match the body and the source's key"), hashed: true };
+  return refuse("The signature does not match the body and the source's key", true);
 }
 
 type IsSigned = (

@@ -30,16 +30,26 @@ export interface Credentials {
   verifyToken?: string;
 }
 
-/**
- * Whether a request is genuine. `mac` is the right signature in its bytes, however the sender wrote it; null where
- * nothing is signed. `reason` is one sentence that names no secret and no signature; `hashed` says whether the whole
- * body was hashed to find out, which takes time.
- */
-export type Verification = { valid: true; mac: Buffer | null } | Refused;
-export type Refused = { valid: false; reason: string; hashed?: true };
+/** The right signature in its bytes, however the sender wrote it; null where nothing is signed. */
+export type Mac = Buffer | null;
 
-export const GENUINE: Verification = { valid: true, mac: null };
-export const refused = (reason: string): Refused => ({ valid: false, reason });
+/**
+ * What a scheme throws where a request is not genuine. No Error: strangers cause it, and a stack trace would cost more
+ * than most checks. `reason` is one sentence that names no secret and no signature; `hashed` says whether the whole body
+ * was hashed to find out, which takes time.
+ */
+export class Refusal {
+  readonly reason: string;
+  hashed: boolean;
+  constructor(reason: string, hashed: boolean) {
+    this.reason = reason;
+    this.hashed = hashed;
+  }
+}
+
+export function refuse(reason: string, hashed = false): never {
+  throw new Refusal(reason, hashed);
+}
 
 /** A webhook before its sender signs it. */
 export interface Unsigned {
@@ -59,14 +69,9 @@ export interface Signed {
 export interface SchemeKind<Scheme> {
   /**
    * Verifies a request; comparisons take constant time.
-   * @throws KeysAwayError when a key of the sender is needed, and cannot be had now
+   * @throws Refusal; KeysAwayError when a key of the sender is needed, and cannot be had now
    */
-  verify(
-    scheme: Scheme,
-    credentials: Credentials,
-    request: RawRequest,
-    keys: PublishedKeys,
-  ): Verification | Promise<Verification>;
+  verify(scheme: Scheme, credentials: Credentials, request: RawRequest, keys: PublishedKeys): Mac | Promise<Mac>;
   /** What a POST gets by which its sender is known; null, or absent: nobody but the sender can sign. */
   sign?(scheme: Scheme, secret: string, unsigned: Unsigned): Partial<Signed> | null;
   /** What is wrong with the form of a secret that an owner enters, as the end of a sentence; null when nothing is. */
@@ -105,18 +110,24 @@ export function hmac(
   return mac.digest();
 }
 
-const MISMATCH: Refused = {
-  valid: false,
-  reason: "The signature does not match the webhook and the source's secret",
-  hashed: true,
-};
-
-export function compared(received: readonly string[], encoding: SignatureEncoding, mac: Buffer): Verification {
-  return received.some((text) => macEquals(text, encoding, mac)) ? { valid: true, mac } : MISMATCH;
+/**
+ * The right signature, if it is one of those that came.
+ * @param hashed false: something else than the body was hashed
+ * @throws Refusal
+ */
+export function requireMac(
+  received: readonly string[],
+  encoding: SignatureEncoding,
+  mac: Buffer,
+  hashed = true,
+): Buffer {
+  if (!includesMac(received, encoding, mac))
+    refuse("The signature does not match the webhook and the source's secret", hashed);
+  return mac;
 }
 
-/** Of a scheme that hashes something else than the body. */
-export const withoutBody = (outcome: Verification): Verification => (outcome.valid ? outcome : refused(outcome.reason));
+export const includesMac = (received: readonly string[], encoding: SignatureEncoding, mac: Buffer): boolean =>
+  received.some((text) => macEquals(text, encoding, mac));
 
 export function isSameSecret(one: string, other: string): boolean {
   const digest = (text: string) => hmac('sha256', 'comparison', text);
@@ -154,16 +165,16 @@ export function signedHeader(request: RawRequest, name: string): Buffer {
 /** Between the values of a repeated header (core/http/header-text.ts); no provider sends them in a signature. */
 export const JOINED = ', ';
 
-/** A header that must be there, once. @param name as the sender writes it */
-export function headerOf(request: RawRequest, name: string): string | Refused {
-  const value = header(request, name.toLowerCase());
-  if (value === undefined) return refused(`The ${name} header is missing`);
-  return repeatProblem(request, name, value) ?? value;
+/** A header that must be there, once. @param name as the sender writes it @throws Refusal */
+export function headerOf(request: RawRequest, name: string): string {
+  const value = header(request, name.toLowerCase()) ?? refuse(`The ${name} header is missing`);
+  requireOnce(request, name, value);
+  return value;
 }
 
-export function repeatProblem(request: RawRequest, name: string, value: string): Refused | null {
-  const isRepeated = value.includes(JOINED) || request.isRepeated(name.toLowerCase());
-  return isRepeated ? refused(`The ${name} header is present more than once`) : null;
+export function requireOnce(request: RawRequest, name: string, value: string): void {
+  if (value.includes(JOINED) || request.isRepeated(name.toLowerCase()))
+    refuse(`The ${name} header is present more than once`);
 }
 
 export type TimeUnit = 's' | 'ms' | 'rfc3339';
@@ -178,13 +189,12 @@ const TIMES: Readonly<Record<TimeUnit, { form: RegExp; is: string }>> = {
   rfc3339: { form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, is: 'an RFC 3339 time' },
 };
 
-/** What is wrong with a signed time; null when it is at most so many seconds ago or ahead. */
-export function timeProblem(text: string, { unit, toleranceSeconds }: SignedTime, nowMs: number): Refused | null {
+/** @throws Refusal unless a signed time is at most so many seconds ago or ahead */
+export function requireTime(text: string, { unit, toleranceSeconds }: SignedTime, nowMs: number): void {
   const ms = TIMES[unit].form.test(text) ? millisecondsOf(text, unit) : Number.NaN;
-  if (Number.isNaN(ms)) return refused(`The signed timestamp is missing or is not ${TIMES[unit].is}`);
+  if (Number.isNaN(ms)) refuse(`The signed timestamp is missing or is not ${TIMES[unit].is}`);
   if (Math.abs(nowMs - ms) > toleranceSeconds * 1000)
-    return refused(`The signed timestamp differs from the current time by more than ${toleranceSeconds} seconds`);
-  return null;
+    refuse(`The signed timestamp differs from the current time by more than ${toleranceSeconds} seconds`);
 }
 
 function millisecondsOf(text: string, unit: TimeUnit): number {

@@ -2,26 +2,26 @@
 import { createHash } from 'node:crypto';
 import { readShortFields } from '../forms/forms.ts';
 import {
-  compared,
   header,
   hmac,
+  includesMac,
   isSameSecret,
   jsonBytes,
   jsonOf,
   memberOf,
-  refused,
+  refuse,
+  requireMac,
+  requireTime,
   type SchemeKind,
-  timeProblem,
   timeText,
   untrustedJson,
-  withoutBody,
 } from './scheme.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
 // A webhook of Adyen has one item, or a few from older interfaces.
 const MAX_ITEMS = 100;
-const NOT_SIGNED = refused('The body has no notificationItems, or an item has no hmacSignature');
+const NOT_SIGNED = 'The body has no notificationItems, or an item has no hmacSignature';
 
 /**
  * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with
@@ -31,18 +31,16 @@ const NOT_SIGNED = refused('The body has no notificationItems, or an item has no
 export const adyenKind: SchemeKind<{ kind: 'adyen' }> = {
   verify(_scheme, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_BODY_BYTES), 'notificationItems');
-    if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS) return NOT_SIGNED;
+    if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS) return refuse(NOT_SIGNED);
     const macs = createHash('sha256');
     for (const each of items as unknown[]) {
       const item = memberOf(each, 'NotificationRequestItem');
       const signature = memberOf(memberOf(item, 'additionalData'), 'hmacSignature');
       const mac = adyenMac(secret, item);
-      if (mac === null || typeof signature !== 'string') return NOT_SIGNED;
-      const outcome = compared([signature], 'base64', mac);
-      if (!outcome.valid) return withoutBody(outcome);
-      macs.update(mac);
+      if (mac === null || typeof signature !== 'string') return refuse(NOT_SIGNED);
+      macs.update(requireMac([signature], 'base64', mac, false));
     }
-    return { valid: true, mac: macs.digest() };
+    return macs.digest();
   },
   sign(_scheme, secret, { body }) {
     const parsed = jsonOf(body) as object;
@@ -83,16 +81,16 @@ const XML = Buffer.from('<');
  */
 export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
   verify(_scheme, { secret }, request) {
-    if (request.body.length > MAX_BODY_BYTES) return refused('The form is larger than any form that Braintree sends');
+    if (request.body.length > MAX_BODY_BYTES) refuse('The form is larger than any form that Braintree sends');
     const form = request.parsed(formOf);
     const [payload, ...others] = form.getAll('bt_payload');
     const [signature, ...more] = form.getAll('bt_signature');
     if (payload === undefined || signature === undefined || others.length + more.length > 0)
-      return refused('The body is not a form with exactly one bt_payload and one bt_signature');
+      return refuse('The body is not a form with exactly one bt_payload and one bt_signature');
     // The answer to a challenge, which anyone may ask for, is the signature of a short text of hex digits. That is no
     // XML.
     if (!/^[A-Za-z0-9+/=\n]+$/.test(payload) || !Buffer.from(payload, 'base64').subarray(0, 1).equals(XML))
-      return refused('The bt_payload is not XML in base64');
+      refuse('The bt_payload is not XML in base64');
     const [publicKey = '', privateKey = ''] = secret.split(':');
     const ours = signature
       .split('&')
@@ -100,8 +98,9 @@ export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
       .map((pair) => pair.split('|'))
       .filter(([name = '']) => isSameSecret(name, publicKey))
       .map(([, mac = '']) => mac);
-    const outcome = compared(ours, 'hex', braintreeMac(privateKey, payload));
-    return outcome.valid ? outcome : withoutBody(compared(ours, 'hex', braintreeMac(privateKey, `${payload}\n`)));
+    const mac = braintreeMac(privateKey, payload);
+    if (includesMac(ours, 'hex', mac)) return mac;
+    return requireMac(ours, 'hex', braintreeMac(privateKey, `${payload}\n`), false);
   },
   sign(_scheme, secret, { body }) {
     const [publicKey = '', privateKey = ''] = secret.split(':');
@@ -144,10 +143,10 @@ export const mailgunKind: SchemeKind<{ kind: 'mailgun' }> = {
     const part = form ?? memberOf(untrustedJson(request, MAX_BODY_BYTES), 'signature');
     const [timestamp, token, signature] = ['timestamp', 'token', 'signature'].map((name) => memberOf(part, name));
     if (typeof token !== 'string' || token.length > MAX_TOKEN || typeof signature !== 'string')
-      return refused('The token or the signature is missing from the body');
+      return refuse('The token or the signature is missing from the body');
     const time = typeof timestamp === 'number' ? String(timestamp) : timestamp;
-    const problem = timeProblem(typeof time === 'string' ? time : '', MAILGUN_TIME, request.nowMs);
-    return problem ?? withoutBody(compared([signature], 'hex', hmac('sha256', secret, `${time}${token}`)));
+    requireTime(typeof time === 'string' ? time : '', MAILGUN_TIME, request.nowMs);
+    return requireMac([signature], 'hex', hmac('sha256', secret, `${time}${token}`), false);
   },
   sign(_scheme, secret, { body, nowMs, id }) {
     const timestamp = timeText(nowMs, 's');

@@ -1,18 +1,17 @@
 // Senders whose signature in a header covers what no template can say.
 import { createHash, createHmac } from 'node:crypto';
 import {
-  compared,
   FORM,
   header,
   headerOf,
   hmac,
   isSameSecret,
   type RawRequest,
-  type Refused,
-  refused,
+  refuse,
+  requireMac,
+  requireTime,
   type SchemeKind,
   signedHeader,
-  timeProblem,
   timeText,
 } from './scheme.ts';
 
@@ -38,19 +37,17 @@ const TWILIO_HEADER = 'X-Twilio-Signature';
 export const twilioKind: SchemeKind<TwilioScheme> = {
   verify({ header: name = TWILIO_HEADER, maxFormBytes = MAX_FORM_BYTES }, { secret }, request) {
     const signature = headerOf(request, name);
-    if (typeof signature !== 'string') return signature;
     const hash = request.query().get('bodySHA256');
     const isForm = header(request, 'content-type')?.toLowerCase().startsWith(FORM) === true;
     if (isForm && isTooMuch(request.body, maxFormBytes))
-      return refused('The form is larger than any form that the provider sends');
+      refuse('The form is larger than any form that the provider sends');
     if (!isForm) {
-      if (hash === null) return refused('The body is not a form, and the URL has no bodySHA256');
+      if (hash === null) return refuse('The body is not a form, and the URL has no bodySHA256');
       const digest = createHash('sha256').update(request.body).digest('hex');
-      if (!isSameSecret(hash.toLowerCase(), digest))
-        return { ...refused('The body does not match bodySHA256'), hashed: true };
+      if (!isSameSecret(hash.toLowerCase(), digest)) refuse('The body does not match bodySHA256', true);
     }
     const fields = isForm ? request.parsed(sortedFields) : '';
-    return compared([signature], 'base64', hmac('sha1', secret, request.url() + fields));
+    return requireMac([signature], 'base64', hmac('sha1', secret, request.url() + fields));
   },
   sign({ header: name = TWILIO_HEADER }, secret, { url, body, contentType }) {
     const fields = contentType.startsWith(FORM) ? sortedFields(body) : '';
@@ -91,17 +88,13 @@ const NAMES = /^[a-z0-9-]{1,64}(?: [a-z0-9-]{1,64})*$/;
  */
 export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSeconds: number }> = {
   verify(scheme, { secret }, request) {
-    const value = headerOf(request, scheme.header);
-    if (typeof value !== 'string') return value;
-    const parts = partsOf(value);
+    const parts = partsOf(headerOf(request, scheme.header));
     const [time, names, signature] = ['t', 'h', 'v1'].map((name) => parts.get(name) ?? '') as [string, string, string];
     if (signature === '' || !NAMES.test(names))
-      return refused(`The ${scheme.header} header has no v1 signature with header names`);
-    const problem = timeProblem(time, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
-    if (problem !== null) return problem;
+      refuse(`The ${scheme.header} header has no v1 signature with header names`);
+    requireTime(time, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
     const values = valuesOf(request, names.split(' '));
-    if (!Array.isArray(values)) return values;
-    return compared([signature], 'hex', hook0Mac(secret, time, names, values, request.body));
+    return requireMac([signature], 'hex', hook0Mac(secret, time, names, values, request.body));
   },
   sign(scheme, secret, { nowMs, contentType, body }) {
     // It signs its content type, as it is sent.
@@ -139,20 +132,17 @@ function partsOf(value: string): Map<string, string> {
 // of that into the body: JSON begins with a bracket, and no value holds one.
 const BRACKET = /[{[]/;
 
-function valuesOf(request: RawRequest, names: string[]): Buffer[] | Refused {
-  if (names.length > MAX_HEADERS) return refused('The signature names more headers than the provider signs');
+function valuesOf(request: RawRequest, names: string[]): Buffer[] {
+  if (names.length > MAX_HEADERS) refuse('The signature names more headers than the provider signs');
   const isJson = /^application\/json\b/i.test(header(request, 'content-type') ?? '');
-  if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1')))
-    return refused('The body is not a JSON object');
-  const values: Buffer[] = [];
-  for (const name of names) {
+  if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1'))) refuse('The body is not a JSON object');
+  return names.map((name) => {
     const value = header(request, name);
     if (value === undefined || request.isRepeated(name))
-      return refused(`The signed ${name} header must be present exactly once`);
-    if (BRACKET.test(value)) return refused(`The signed ${name} header contains a bracket`);
-    values.push(signedHeader(request, name));
-  }
-  return values;
+      return refuse(`The signed ${name} header must be present exactly once`);
+    if (BRACKET.test(value)) refuse(`The signed ${name} header contains a bracket`);
+    return signedHeader(request, name);
+  });
 }
 
 const WEBSUB_HEADER = 'X-Hub-Signature';
@@ -164,10 +154,9 @@ const WEBSUB_HEADER = 'X-Hub-Signature';
 export const webSubKind: SchemeKind<{ kind: 'websub' }> = {
   verify(_scheme, { secret }, request) {
     const value = headerOf(request, WEBSUB_HEADER);
-    if (typeof value !== 'string') return value;
     const [, method, signature = ''] = /^(sha1|sha256|sha384|sha512)=([0-9a-f]+)$/i.exec(value) ?? [];
-    if (method === undefined) return refused(`The ${WEBSUB_HEADER} header does not contain a WebSub signature method`);
-    return compared([signature], 'hex', createHmac(method.toLowerCase(), secret).update(request.body).digest());
+    if (method === undefined) return refuse(`The ${WEBSUB_HEADER} header does not contain a WebSub signature method`);
+    return requireMac([signature], 'hex', createHmac(method.toLowerCase(), secret).update(request.body).digest());
   },
   sign: (_scheme, secret, { body }) => ({
     headers: { [WEBSUB_HEADER]: `sha256=${hmac('sha256', secret, body).toString('hex')}` },

@@ -2,7 +2,7 @@
 // verified with the sender's public key. Svix sends the same under headers of its own name. Outgoing deliveries are
 // signed so when their destination has a signing secret.
 import { ed25519Key, verifyByKey } from './public-key.ts';
-import { compared, headerOf, hmac, refused, type SchemeKind, signedHeader, timeProblem } from './scheme.ts';
+import { headerOf, hmac, refuse, requireMac, requireTime, type SchemeKind, signedHeader } from './scheme.ts';
 
 interface StandardScheme {
   kind: 'standard';
@@ -17,14 +17,10 @@ const BASE64 = /^[A-Za-z0-9+/]{2,}={0,2}$/;
 
 export const standardKind: SchemeKind<StandardScheme> = {
   verify({ headerPrefix }, { secret }, request) {
-    const id = headerOf(request, `${headerPrefix}id`);
-    if (typeof id !== 'string') return id;
+    headerOf(request, `${headerPrefix}id`);
     const timestamp = headerOf(request, `${headerPrefix}timestamp`);
-    if (typeof timestamp !== 'string') return timestamp;
     const signature = headerOf(request, `${headerPrefix}signature`);
-    if (typeof signature !== 'string') return signature;
-    const problem = timeProblem(timestamp, { unit: 's', toleranceSeconds: TOLERANCE_SECONDS }, request.nowMs);
-    if (problem !== null) return problem;
+    requireTime(timestamp, { unit: 's', toleranceSeconds: TOLERANCE_SECONDS }, request.nowMs);
     const signed = Buffer.concat([signedHeader(request, `${headerPrefix}id`), Buffer.from(`.${timestamp}.`)]);
     const ofVersion = (version: string) =>
       signature
@@ -33,10 +29,9 @@ export const standardKind: SchemeKind<StandardScheme> = {
         .map((item) => item.slice(version.length));
     if (!secret.startsWith(PUBLIC)) {
       const key = bytesAfter(SHARED, secret) ?? secret;
-      return compared(ofVersion('v1,'), 'base64', hmac('sha256', key, signed, request.body));
+      return requireMac(ofVersion('v1,'), 'base64', hmac('sha256', key, signed, request.body));
     }
-    const key = ed25519Key(bytesAfter(PUBLIC, secret));
-    if (key === null) return refused("The source's key is not an Ed25519 public key");
+    const key = ed25519Key(bytesAfter(PUBLIC, secret)) ?? refuse("The source's key is not an Ed25519 public key");
     const bytes = Buffer.concat([signed, request.body]);
     return verifyByKey({ algorithm: 'ed25519', key, encoding: 'base64' }, bytes, ofVersion('v1a,'));
   },

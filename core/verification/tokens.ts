@@ -4,26 +4,30 @@ import { readPayload, readShortFields } from '../forms/forms.ts';
 import { lookupPath, parsePath } from '../text/dotted-path.ts';
 import {
   FORM,
-  GENUINE,
   header,
   headerOf,
   isSameSecret,
   JOINED,
   jsonBytes,
   jsonOf,
+  type Mac,
   memberOf,
-  refused,
+  refuse,
   type SchemeKind,
   type Unsigned,
   untrustedJson,
 } from './scheme.ts';
 
-const WRONG = refused("The token does not match the source's token");
 const isSigned = () => false;
+
+function requireToken(given: unknown, secret: string): Mac {
+  if (typeof given !== 'string' || !isSameSecret(given, secret)) refuse("The token does not match the source's token");
+  return null;
+}
 
 /** Anyone may send who knows the address. */
 export const noneKind: SchemeKind<{ kind: 'none' }> = {
-  verify: () => GENUINE,
+  verify: () => null,
   sign: () => ({}),
   isSigned,
   needsSecret: () => false,
@@ -32,12 +36,11 @@ export const noneKind: SchemeKind<{ kind: 'none' }> = {
 export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string; prefix?: string }> = {
   verify({ header: name, prefix = '' }, { secret }, request) {
     const value = headerOf(request, name);
-    if (typeof value !== 'string') return value;
     // RFC 9110, section 11.1: the name of an authentication scheme ignores case, and any number of spaces may follow
     // it.
     const isBehind = value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase();
     const given = prefix.endsWith(' ') ? value.slice(prefix.length).trimStart() : value.slice(prefix.length);
-    return isSameSecret(given, secret) && isBehind ? GENUINE : WRONG;
+    return requireToken(isBehind ? given : null, secret);
   },
   sign: ({ header: name, prefix = '' }, secret) => ({ headers: { [name]: prefix + secret } }),
   secretProblem: (_scheme, secret) => (secret.includes(JOINED) ? 'must not contain a comma followed by a space' : null),
@@ -48,11 +51,9 @@ export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string;
 
 export const basicKind: SchemeKind<{ kind: 'basic' }> = {
   verify(_scheme, { secret }, request) {
-    const value = headerOf(request, 'Authorization');
-    if (typeof value !== 'string') return value;
-    const [, given] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(value) ?? [];
-    if (given === undefined) return refused('The Authorization header does not contain a username and password');
-    return isSameSecret(Buffer.from(given, 'base64').toString('utf8'), secret) ? GENUINE : WRONG;
+    const [, given] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(headerOf(request, 'Authorization')) ?? [];
+    if (given === undefined) return refuse('The Authorization header does not contain a username and password');
+    return requireToken(Buffer.from(given, 'base64').toString('utf8'), secret);
   },
   sign: (_scheme, secret) => ({ headers: { Authorization: `Basic ${Buffer.from(secret).toString('base64')}` } }),
   // RFC 7617, section 2: no colon in the user.
@@ -64,11 +65,9 @@ export const basicKind: SchemeKind<{ kind: 'basic' }> = {
 
 export const queryTokenKind: SchemeKind<{ kind: 'query-token'; parameter: string }> = {
   verify({ parameter }, { secret }, request) {
-    const values = request.query().getAll(parameter);
-    if (values.length > 1) return refused(`The URL has more than one ${parameter} parameter`);
-    const [value] = values;
-    if (value === undefined) return refused(`The URL has no ${parameter} parameter`);
-    return isSameSecret(value, secret) ? GENUINE : WRONG;
+    const [value, ...others] = request.query().getAll(parameter);
+    if (others.length > 0) refuse(`The URL has more than one ${parameter} parameter`);
+    return requireToken(value ?? refuse(`The URL has no ${parameter} parameter`), secret);
   },
   sign: ({ parameter }, secret) => ({ query: { [parameter]: secret } }),
   token: ({ parameter }) => ({ parameter }),
@@ -83,12 +82,9 @@ export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; membe
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS)
-      return refused(`The body has no ${list} array, or an item has no ${member}`);
-    for (const item of items) {
-      const value = memberOf(item, member);
-      if (typeof value !== 'string' || !isSameSecret(value, secret)) return WRONG;
-    }
-    return GENUINE;
+      return refuse(`The body has no ${list} array, or an item has no ${member}`);
+    for (const item of items) requireToken(memberOf(item, member), secret);
+    return null;
   },
   sign({ list, member }, secret, { body }) {
     const parsed = jsonOf(body) as object;
@@ -106,12 +102,12 @@ export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string 
   verify({ path }, { secret }, request) {
     const form = readShortFields(request.body, header(request, 'content-type'));
     if (form === null && request.body.length > MAX_TOKEN_BODY_BYTES)
-      return refused(
+      refuse(
         `The body is not a form and is larger than the maximum of ${MAX_TOKEN_BODY_BYTES} bytes for reading a token`,
       );
     const [value, ...others] = lookupPath(form ?? readPayload(request.body, undefined), path);
-    if (typeof value !== 'string' || others.length > 0) return refused(`The body has no token at ${path}`);
-    return isSameSecret(value, secret) ? GENUINE : WRONG;
+    if (typeof value !== 'string' || others.length > 0) refuse(`The body has no token at ${path}`);
+    return requireToken(value, secret);
   },
   sign: ({ path }, secret, unsigned) => ({ body: withToken(path, secret, unsigned) }),
   isSigned,
