@@ -63,55 +63,56 @@ export function createThreads({
 }) {
   const pool = new ThreadPool(threads);
 
-  async function run<Kind extends TaskKind>(work: Work<Kind>): Promise<ResultOf<Kind>> {
-    try {
-      return await pool.run(work);
-    } catch (error) {
-      const { kind, organizationId } = work;
-      if (error instanceof WorkEndedError)
+  const run = <Kind extends TaskKind>(work: Work<Kind>): Promise<ResultOf<Kind>> =>
+    pool.run(work).catch(
+      ifEnded((error) => {
+        const { kind, organizationId } = work;
         log.warn({ kind, organizationId, reason: error.reason }, "aborted an organization's task");
-      throw error;
-    }
-  }
+        throw error;
+      }),
+    );
 
   /** Validates a payload by a schema that is not stored; null: the schema alone is looked at. */
-  async function trySchema(
-    organizationId: string,
-    schema: JsonSchema,
-    content: TypedBody | null,
-  ): Promise<SchemaTrial> {
+  function trySchema(organizationId: string, schema: JsonSchema, content: TypedBody | null): Promise<SchemaTrial> {
     const text = JSON.stringify(schema);
-    try {
-      return await run({
-        organizationId,
-        kind: 'schema',
-        task: () => ({ schema: text, body: content && copyOf(content.body), contentType: content?.contentType }),
-      });
-    } catch (error) {
-      if (!(error instanceof WorkEndedError)) throw error;
-      const what =
-        content === null
-          ? ': it takes too long to compile'
-          : ' for this payload: validation takes too much time or memory';
-      return { ok: false, problem: `is too complex${what}` };
-    }
+    const task = () => ({ schema: text, body: content && copyOf(content.body), contentType: content?.contentType });
+    const tooMuch =
+      content === null
+        ? ': it takes too long to compile'
+        : ' for this payload: validation takes too much time or memory';
+    return run({ organizationId, kind: 'schema', task }).catch(
+      ifEnded((): SchemaTrial => ({ ok: false, problem: `is too complex${tooMuch}` })),
+    );
   }
 
-  async function transform(transform: TransformCode, event: TransformEvent | null, organizationId: string) {
+  async function transform(
+    transform: TransformCode,
+    event: TransformEvent | null,
+    organizationId: string,
+  ): Promise<TransformResult> {
+    const task = () => ({ transform, event: event && { ...event, body: copyOf(event.body) } });
     const budget = await budgetOf(organizationId);
-    try {
-      return await pool.run({
-        organizationId,
-        kind: 'transform',
-        key: transform.key,
-        budget,
-        task: () => ({ transform, event: event && { ...event, body: copyOf(event.body) } }),
-      });
-    } catch (error) {
-      if (!(error instanceof WorkEndedError)) throw error;
-      const problem = error.reason === 'error' ? sandboxFailed(error.message) : problems[error.reason];
-      return { ok: false as const, problem, durationMs: LIMITS.terminateMs };
-    }
+    return pool.run({ organizationId, kind: 'transform', key: transform.key, budget, task }).catch(
+      ifEnded(({ reason, message }): TransformResult => {
+        const problem = reason === 'error' ? sandboxFailed(message) : problems[reason];
+        return { ok: false, problem, durationMs: LIMITS.terminateMs };
+      }),
+    );
+  }
+
+  /** @returns null when it cannot be said which of the events is too much */
+  function rowsOf(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): Promise<MadeRows | null> {
+    const { fieldMapping, payloadColumn, fileFormat } = form;
+    // A text needs no memory of its own.
+    const own = (body: string | Buffer) => (typeof body === 'string' ? body : copyOf(body));
+    const task = () => {
+      const copies = events.map(({ body, ...event }) => ({ ...event, body: own(body) }));
+      return { fieldMapping, payloadColumn, fileFormat, events: copies };
+    };
+    const noRow = { bytes: new Uint8Array(), rows: 0, conversions: [], events: 1, tooLong: [0], isNextTooLarge: false };
+    return run({ organizationId, kind: 'rows', task }).catch(
+      ifEnded((): MadeRows | null => (events.length > 1 ? null : noRow)),
+    );
   }
 
   return {
@@ -148,18 +149,11 @@ export function createThreads({
       { body, contentType }: TypedBody,
     ): Promise<SchemaError[][]> {
       const text = JSON.stringify(schemas);
-      try {
-        return await run({
-          organizationId,
-          kind: 'validate',
-          task: () => ({ schemas: text, body: copyOf(body), contentType }),
-        });
-      } catch (error) {
-        if (!(error instanceof WorkEndedError)) throw error;
-        return schemas.map(() => [
-          { path: '', message: 'could not be validated: validation takes too much time or memory' },
-        ]);
-      }
+      const task = () => ({ schemas: text, body: copyOf(body), contentType });
+      const message = 'could not be validated: validation takes too much time or memory';
+      return run({ organizationId, kind: 'validate', task }).catch(
+        ifEnded(() => schemas.map(() => [{ path: '', message }])),
+      );
     },
     trySchema,
     /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. */
@@ -167,7 +161,7 @@ export function createThreads({
       // After an overrun one at a time: it is the fault of one of them.
       let most = events.length;
       for (let done = 0; done < events.length; ) {
-        const made = await rowsOf(run, organizationId, form, events.slice(done, done + most));
+        const made = await rowsOf(organizationId, form, events.slice(done, done + most));
         if (made === null) {
           most = 1;
           continue;
@@ -210,32 +204,13 @@ export function createThreads({
   };
 }
 
-type Run = <Kind extends TaskKind>(work: Work<Kind>) => Promise<ResultOf<Kind>>;
-
-/** @returns null when it cannot be said which of the events is too much */
-async function rowsOf(
-  run: Run,
-  organizationId: string,
-  { fieldMapping, payloadColumn, fileFormat }: RowsForm,
-  events: readonly StoredEvent[],
-): Promise<MadeRows | null> {
-  try {
-    return await run({
-      organizationId,
-      kind: 'rows',
-      task() {
-        // A text needs no memory of its own.
-        const own = (body: string | Buffer) => (typeof body === 'string' ? body : copyOf(body));
-        const copies = events.map(({ body, ...event }) => ({ ...event, body: own(body) }));
-        return { fieldMapping, payloadColumn, fileFormat, events: copies };
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof WorkEndedError)) throw error;
-    if (events.length > 1) return null;
-    return { bytes: new Uint8Array(), rows: 0, conversions: [], events: 1, tooLong: [0], isNextTooLarge: false };
-  }
-}
+/** What stands for the result of work that was aborted. */
+const ifEnded =
+  <Result>(instead: (error: WorkEndedError) => Result) =>
+  (error: unknown): Result => {
+    if (error instanceof WorkEndedError) return instead(error);
+    throw error;
+  };
 
 /** Bytes are copied once and handed over: a Buffer may be a view of a much larger allocation. */
 const copyOf = (body: Uint8Array): Uint8Array => new Uint8Array(body);

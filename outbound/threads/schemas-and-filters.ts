@@ -24,7 +24,6 @@ import type {
   GatesTask,
   SchemaTask,
   SchemaTrial,
-  TaskOf,
   ValidateTask,
 } from './tasks.ts';
 
@@ -96,7 +95,8 @@ function hashOf(text: string | undefined): Uint8Array | null {
   return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
-export function tryFilter({ trial }: TaskOf<'filter'>): FilterResult {
+/** @param task.trial JSON of `FilterTrial` */
+export function tryFilter({ trial }: { trial: string }): FilterResult {
   const given = parseExact(trial) as FilterTrial;
   const budget = new TimedBudget(EVENT_MS);
   const request = sampleOf(given);

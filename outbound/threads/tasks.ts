@@ -5,8 +5,8 @@ import type { SchemaError, StoredSchema } from '../../core/schemas/schema.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { FileFormat, FileRows } from '../../core/warehouse/files-and-keys.ts';
-import type { TransformCode, TransformEvent, TransformResult } from '../transforms/language.ts';
-import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
+import type { TransformCode, TransformEvent } from '../transforms/language.ts';
+import type { Works } from './thread.ts';
 
 export interface GatesTask {
   /** Names the gates in the cache of a thread: source and version of the configuration. */
@@ -97,20 +97,9 @@ export interface MadeRows extends FileRows {
   isNextTooLarge: boolean;
 }
 
-/** What each kind takes and gives. */
-interface Kinds {
-  gates: [task: GatesTask, result: GatesResult];
-  /** `trial`: JSON of `FilterTrial`. */
-  filter: [task: { trial: string }, result: FilterResult];
-  schema: [task: SchemaTask, result: SchemaTrial];
-  validate: [task: ValidateTask, result: SchemaError[][]];
-  rows: [task: RowsTask, result: MadeRows];
-  rowGroup: [task: RowGroup, result: EncodedRowGroup];
-  transform: [task: TransformTask, result: TransformResult];
-}
-export type TaskKind = keyof Kinds;
-export type TaskOf<Kind extends TaskKind> = Kinds[Kind][0];
-export type ResultOf<Kind extends TaskKind> = Kinds[Kind][1];
+export type TaskKind = keyof Works;
+export type TaskOf<Kind extends TaskKind> = Parameters<Works[Kind]>[0];
+export type ResultOf<Kind extends TaskKind> = Awaited<ReturnType<Works[Kind]>>;
 
 /** What need not be copied where a task or a result crosses the border. Nobody reads it there any more. */
 export function buffersIn(value: unknown): ArrayBuffer[] {
