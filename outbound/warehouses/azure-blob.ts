@@ -57,7 +57,6 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
         permission: 'permission to read and write blobs',
         region: null,
       }),
-    close: () => undefined,
   };
 };
 

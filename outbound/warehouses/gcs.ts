@@ -1,6 +1,6 @@
 // Google Cloud Storage. The SDK makes and reads requests; they are sent by the guarded transport, because the SDK
 // connects by itself, uses proxies of the environment and follows redirects.
-import { createHash, randomUUID, sign } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { stringify } from 'node:querystring';
 import type { ApiError as ApiErrorClass, Storage as StorageClass } from '@google-cloud/storage';
 import { named, ownWords } from '../../core/text/error-summary.ts';
@@ -12,9 +12,6 @@ import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay, StoreS
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write';
-const LIFETIME_S = 3600;
-// A token is renewed well before it ends, so that none ends on its way.
-const RENEW_S = 3000;
 /** The status of a session that waits for more. */
 const MORE = 308;
 
@@ -24,7 +21,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
   const isIdentity = usesIdentity(config);
   const authorize = isIdentity
     ? await identityTokens(config.projectId)
-    : selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
+    : await selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
   // Holds neither key nor connections: both are the transport's, which is made for each call.
   const fileFor = (name: string, signal: AbortSignal) => {
     const storage = new Storage({
@@ -89,7 +86,6 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
         permission: 'the Storage Object User role',
         region: null,
       }),
-    close: () => undefined,
   };
 };
 
@@ -235,27 +231,17 @@ function isTrustedWithTokens({ protocol, hostname }: URL): boolean {
  * A service account signs its tokens itself (AIP-4111, "Self-signed JWT", with scopes instead of an audience): one
  * request less for each hour, and no other address to ask.
  */
-function selfSignedTokens(account: ServiceAccount): Authorize {
-  let token = '';
-  let signedAt = Number.NEGATIVE_INFINITY;
+async function selfSignedTokens({ clientEmail, privateKey, privateKeyId }: ServiceAccount): Promise<Authorize> {
+  const { JWTAccess } = await import('google-auth-library');
+  const newSigner = () => new JWTAccess(clientEmail, privateKey, privateKeyId);
+  let [signer, askedAt] = [newSigner(), 0];
   return async (url): Promise<Record<string, string>> => {
     if (!isTrustedWithTokens(url)) return {};
-    const now = Math.floor(Date.now() / 1000);
-    // A clock that was set back makes a token of the future, which is refused.
-    if (now - signedAt >= RENEW_S || now < signedAt) {
-      token = signToken(account, now);
-      signedAt = now;
-    }
-    return { authorization: `Bearer ${token}` };
+    // A clock that was set back makes the token that is kept one of the future, which is refused.
+    if (Date.now() < askedAt) signer = newSigner();
+    askedAt = Date.now();
+    return Object.fromEntries(signer.getRequestHeaders('', undefined, SCOPE));
   };
-}
-
-/** @param now seconds since 1970 */
-function signToken({ clientEmail, privateKey, privateKeyId }: ServiceAccount, now: number): string {
-  const header = { alg: 'RS256', typ: 'JWT', kid: privateKeyId };
-  const claims = { iss: clientEmail, sub: clientEmail, scope: SCOPE, iat: now, exp: now + LIFETIME_S };
-  const unsigned = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return `${unsigned}.${sign('RSA-SHA256', Buffer.from(unsigned), privateKey).toString('base64url')}`;
 }
 
 /**

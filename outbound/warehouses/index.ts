@@ -15,7 +15,6 @@ import { openAzureBlob } from './azure-blob.ts';
 import { describeStoreError, describeTimeout } from './errors.ts';
 import { openGcs } from './gcs.ts';
 import {
-  type ObjectHead,
   type ObjectMetadata,
   type ObjectName,
   type ObjectStore,
@@ -49,19 +48,7 @@ export type WarehouseTarget = {
 
 export type StoreResult<T> = { ok: true; value: T } | ({ ok: false } & StoreProblem);
 
-export type Warehouses = {
-  /** Writes an object, replacing one of the same key. Never rejects: errors are part of the result. */
-  put(
-    target: WarehouseTarget,
-    object: StoredObject,
-    timeoutMs: number,
-  ): Promise<StoreResult<{ key: string; size: number }>>;
-  /** Begins an object that is sent in parts. Never rejects. */
-  begin(target: WarehouseTarget, object: ObjectName, timeoutMs: number): Promise<StoreResult<ObjectParts>>;
-  /** Looks at an object; null when there is none. Never rejects. */
-  head(target: WarehouseTarget, key: string, timeoutMs: number): Promise<StoreResult<ObjectHead | null>>;
-  close(): Promise<void>;
-};
+export type Warehouses = ReturnType<typeof createWarehouses>;
 
 /**
  * An object that is sent in parts (store.ts); it holds its store until it is complete or `abort` has ended. Nothing
@@ -93,7 +80,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
  * @param options.access what of the operator's access may be used; by default nothing
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createWarehouses(options: Reach & { maxStores?: number; access?: OperatorAccess }): Warehouses {
+export function createWarehouses(options: Reach & { maxStores?: number; access?: OperatorAccess }) {
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const access = options.access ?? NO_OPERATOR_ACCESS;
@@ -176,19 +163,6 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     }
   }
 
-  async function begin(
-    target: WarehouseTarget,
-    object: ObjectName,
-    timeoutMs: number,
-  ): Promise<StoreResult<ObjectParts>> {
-    if (closed) return closing(target);
-    const opened = take(target);
-    const begun = await run(opened, target, timeoutMs, (store, signal) => store.begin(object, signal));
-    if (begun.ok) return { ok: true, value: partsOf(opened, target, begun.value) };
-    release(opened);
-    return begun;
-  }
-
   function partsOf(opened: Opened, target: WarehouseTarget, parts: PartsUnderWay): ObjectParts {
     return {
       send: (part, timeoutMs) => run(opened, target, timeoutMs, (_store, signal) => parts.send(part, signal)),
@@ -206,14 +180,25 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
   }
 
   return {
-    put: (target, object, timeoutMs) =>
+    /** Writes an object, replacing one of the same key. Never rejects: errors are part of the result. */
+    put: (target: WarehouseTarget, object: StoredObject, timeoutMs: number) =>
       call(target, timeoutMs, async (store, signal) => {
         await store.put(object, signal);
         return { key: object.key, size: object.body.length };
       }),
-    begin,
-    head: (target, key, timeoutMs) => call(target, timeoutMs, (store, signal) => store.head(key, signal)),
-    async close() {
+    /** Begins an object that is sent in parts. Never rejects. */
+    async begin(target: WarehouseTarget, object: ObjectName, timeoutMs: number): Promise<StoreResult<ObjectParts>> {
+      if (closed) return closing(target);
+      const opened = take(target);
+      const begun = await run(opened, target, timeoutMs, (store, signal) => store.begin(object, signal));
+      if (begun.ok) return { ok: true, value: partsOf(opened, target, begun.value) };
+      release(opened);
+      return begun;
+    },
+    /** Looks at an object; null when there is none. Never rejects. */
+    head: (target: WarehouseTarget, key: string, timeoutMs: number) =>
+      call(target, timeoutMs, (store, signal) => store.head(key, signal)),
+    async close(): Promise<void> {
       closed = true;
       await Promise.all(underWay);
       for (const opened of stores.values()) retire(opened);
@@ -269,10 +254,6 @@ function retire(opened: Opened): void {
 function closeUnused(opened: Opened): void {
   if (!opened.retired || opened.users > 0) return;
   opened.http.close();
-  opened.store.then(
-    (store) => store.close(),
-    () => undefined,
-  );
 }
 
 const DEADLINE = new Error('The deadline has passed');

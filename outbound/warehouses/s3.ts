@@ -31,14 +31,19 @@ export type Target = {
 };
 
 export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, user) => {
-  const { bucket, region, endpoint, accessKeyId = '', secretAccessKey = '' } = config;
+  const { bucket, region, endpoint, accessKeyId = '', secretAccessKey = '', bucketOwner, kmsKeyId } = config;
   // Self-hosted servers seldom have a DNS name per bucket.
   const forcePathStyle =
     config.forcePathStyle ?? (endpoint !== undefined && !/\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname));
   const isIdentity = usesIdentity(config);
   const credentials = isIdentity ? await s3Identity(config, user) : { accessKeyId, secretAccessKey };
-  const own = { put: ownMembers(config), owner: ownerOf(config) };
-  return open({ bucket, region, endpoint, forcePathStyle, credentials, isIdentity, ...own }, http, {
+  const owner = bucketOwner === undefined ? {} : { ExpectedBucketOwner: bucketOwner };
+  const put: Partial<PutObjectCommandInput> = {
+    ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
+    StorageClass: config.storageClass,
+    Tagging: config.tags,
+  };
+  return open({ bucket, region, endpoint, forcePathStyle, credentials, isIdentity, put, owner }, http, {
     service: 'S3',
     bucket: `bucket "${bucket}"`,
     credentials: isIdentity ? 'the service identity' : 'accessKeyId and secretAccessKey',
@@ -47,17 +52,6 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, use
     region,
   });
 };
-
-function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Partial<PutObjectCommandInput> {
-  return {
-    ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
-    StorageClass: storageClass,
-    Tagging: tags,
-  };
-}
-
-const ownerOf = ({ bucketOwner }: WarehouseConfig<'s3'>) =>
-  bucketOwner === undefined ? {} : { ExpectedBucketOwner: bucketOwner };
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
@@ -76,8 +70,7 @@ function permissionOf({ bucketOwner, kmsKeyId, tags }: WarehouseConfig<'s3'>): s
 
 export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, user) => {
   const { bucket, region } = config;
-  const { endpoint, accessKeyId, secretAccessKey } = r2Access(config, user.r2);
-  const credentials = { accessKeyId, secretAccessKey };
+  const { endpoint, credentials } = r2Access(config, user.r2);
   return open({ bucket, region, endpoint, forcePathStyle: true, credentials, isIdentity: false }, http, {
     service: 'R2',
     bucket: `bucket "${bucket}"`,
@@ -88,17 +81,11 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, use
   });
 };
 
-interface R2Access {
-  endpoint: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-}
-
 /**
  * Values missing in the config come from the operator.
  * @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere
  */
-function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
+function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2) {
   const accountId = config.accountId ?? r2.accountId;
   // An address in the config wins over the operator's, in whichever way it is given.
   const own = config.endpoint ?? (config.accountId && endpointOf(config.accountId));
@@ -116,7 +103,7 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
     throw new StoreSettingsError(
       ownWords`R2 keys from the environment cannot be used with a different endpoint; set the destination's accessKeyId and secretAccessKey`,
     );
-  return { endpoint, accessKeyId, secretAccessKey };
+  return { endpoint, credentials: { accessKeyId, secretAccessKey } };
 }
 
 /** An operator who names no account leaves it to the destination; it is one of Cloudflare's then. */
@@ -158,7 +145,6 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
       }
     },
     describeError: (error) => describeStoreError(error, wording),
-    close: () => client.destroy(),
   };
 }
 

@@ -64,7 +64,6 @@ export interface ObjectStore {
   head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
   /** Explains an error of these. */
   describeError(error: unknown): StoreProblem;
-  close(): void;
 }
 
 /**
