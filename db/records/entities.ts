@@ -31,13 +31,12 @@ const stamps = {
     .onUpdate(() => new Date()),
 };
 
-const named = {
-  id: p.string().primary(),
-  organizationId: p.string(),
-  name: p.string(),
-  slug: p.string(),
-  description: p.string().nullable(),
-};
+/** Of a record that is changed by whoever has seen its last version. */
+const versioned = { version: p.integer().version(), ...stamps };
+
+const owned = { id: p.string().primary(), organizationId: p.string() };
+const named = { ...owned, name: p.string(), description: p.string().nullable() };
+const slugged = { ...named, slug: p.string() };
 
 /**
  * Every tenant entity carries this filter, on by default: a query without `organizationId` set on its EntityManager
@@ -51,23 +50,25 @@ const tenant = {
   },
 };
 
-export const ApiKey = defineEntity({
-  name: 'ApiKey',
-  tableName: 'api_keys',
-  filters: tenant,
-  properties: {
-    id: p.string().primary(),
-    organizationId: p.string(),
-    name: p.string(),
-    tokenHash: p.blob().lazy(),
-    tokenHint: p.string(),
-    scopes: p.array().$type<Scope[]>(),
-    allowedAddresses: p.array().nullable(),
-    expiresAt: p.datetime(3).nullable(),
-    revokedAt: p.datetime(3).nullable(),
-    lastUsedAt: p.datetime(3).nullable(),
-    createdAt: p.datetime(3).onCreate(() => new Date()),
-  },
+function tenantEntity<
+  const Name extends string,
+  const Table extends string,
+  const Properties extends Record<string, object>,
+>(name: Name, tableName: Table, properties: Properties) {
+  return defineEntity({ name, tableName, filters: tenant, properties });
+}
+
+export const ApiKey = tenantEntity('ApiKey', 'api_keys', {
+  ...owned,
+  name: p.string(),
+  tokenHash: p.blob().lazy(),
+  tokenHint: p.string(),
+  scopes: p.array().$type<Scope[]>(),
+  allowedAddresses: p.array().nullable(),
+  expiresAt: p.datetime(3).nullable(),
+  revokedAt: p.datetime(3).nullable(),
+  lastUsedAt: p.datetime(3).nullable(),
+  createdAt: p.datetime(3).onCreate(() => new Date()),
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
 
@@ -81,34 +82,28 @@ export interface IdempotencyKeyRule {
   windowSeconds: number;
 }
 
-export const Source = defineEntity({
-  name: 'Source',
-  tableName: 'sources',
-  filters: tenant,
-  properties: {
-    ...named,
-    provider: p.string().nullable(),
-    verification: p.json<PublicVerificationConfig>(),
-    verificationSecret: p.string().nullable(),
-    previousVerificationSecret: p.string().nullable(),
-    previousSecretUntil: p.datetime(3).nullable(),
-    idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
-    ingestToken: p.string().$type<IngestTokenRule>(),
-    ingestTokenValue: p.string().nullable(),
-    previousTokenValue: p.string().nullable(),
-    previousTokenUntil: p.datetime(3).nullable(),
-    concealed: p.boolean(),
-    allowPaths: p.boolean(),
-    answer: p.json<SourceAnswer>().nullable(),
-    handshake: p.json<SourceHandshake>().nullable(),
-    handshakeToken: p.string().nullable(),
-    lastHandshakeKind: p.string().nullable(),
-    lastHandshakeAt: p.datetime(3).nullable(),
-    lastHandshakeShown: p.string().nullable(),
-    enabled: p.boolean(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const Source = tenantEntity('Source', 'sources', {
+  ...slugged,
+  provider: p.string().nullable(),
+  verification: p.json<PublicVerificationConfig>(),
+  verificationSecret: p.string().nullable(),
+  previousVerificationSecret: p.string().nullable(),
+  previousSecretUntil: p.datetime(3).nullable(),
+  idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
+  ingestToken: p.string().$type<IngestTokenRule>(),
+  ingestTokenValue: p.string().nullable(),
+  previousTokenValue: p.string().nullable(),
+  previousTokenUntil: p.datetime(3).nullable(),
+  concealed: p.boolean(),
+  allowPaths: p.boolean(),
+  answer: p.json<SourceAnswer>().nullable(),
+  handshake: p.json<SourceHandshake>().nullable(),
+  handshakeToken: p.string().nullable(),
+  lastHandshakeKind: p.string().nullable(),
+  lastHandshakeAt: p.datetime(3).nullable(),
+  lastHandshakeShown: p.string().nullable(),
+  enabled: p.boolean(),
+  ...versioned,
 });
 export type Source = InferEntity<typeof Source>;
 
@@ -119,146 +114,107 @@ export type Source = InferEntity<typeof Source>;
  * null, or lacks its secret, on a warehouse that was imported from a file without credentials; such a one is disabled.
  * `fieldMapping` holds the checked rules in clear; null: rows are whole events. An HTTP destination has null in both.
  */
-export const Destination = defineEntity({
-  name: 'Destination',
-  tableName: 'destinations',
-  filters: tenant,
-  properties: {
-    ...named,
-    type: p.string().$type<DestinationType>(),
-    url: p.string(),
-    method: p.string().$type<DeliveryMethod>(),
-    headers: p.json<Record<string, string>>(),
-    forwardHeaders: p.json<ForwardHeaders>().nullable(),
-    forwardQuery: p.boolean(),
-    forwardPath: p.boolean(),
-    authType: p.string().$type<AuthType>(),
-    authConfig: p.string().nullable(),
-    signingSecret: p.string().nullable(),
-    previousSigningSecret: p.string().nullable(),
-    previousSigningSecretUntil: p.datetime(3).nullable(),
-    timeoutMs: p.integer(),
-    rateLimitPerMinute: p.integer().nullable(),
-    maxConcurrency: p.integer().nullable(),
-    retryPolicy: p.json<RetryPolicy>(),
-    config: p.string().nullable(),
-    fieldMapping: p.json<FieldMappingRule[]>().nullable(),
-    enabled: p.boolean(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const Destination = tenantEntity('Destination', 'destinations', {
+  ...slugged,
+  type: p.string().$type<DestinationType>(),
+  url: p.string(),
+  method: p.string().$type<DeliveryMethod>(),
+  headers: p.json<Record<string, string>>(),
+  forwardHeaders: p.json<ForwardHeaders>().nullable(),
+  forwardQuery: p.boolean(),
+  forwardPath: p.boolean(),
+  authType: p.string().$type<AuthType>(),
+  authConfig: p.string().nullable(),
+  signingSecret: p.string().nullable(),
+  previousSigningSecret: p.string().nullable(),
+  previousSigningSecretUntil: p.datetime(3).nullable(),
+  timeoutMs: p.integer(),
+  rateLimitPerMinute: p.integer().nullable(),
+  maxConcurrency: p.integer().nullable(),
+  retryPolicy: p.json<RetryPolicy>(),
+  config: p.string().nullable(),
+  fieldMapping: p.json<FieldMappingRule[]>().nullable(),
+  enabled: p.boolean(),
+  ...versioned,
 });
 export type Destination = InferEntity<typeof Destination>;
 
-export const Route = defineEntity({
-  name: 'Route',
-  tableName: 'routes',
-  filters: tenant,
-  properties: {
-    id: p.string().primary(),
-    organizationId: p.string(),
-    name: p.string(),
-    description: p.string().nullable(),
-    sourceId: p.string(),
-    destinationIds: p.array(),
-    transformId: p.string().nullable(),
-    filterId: p.string().nullable(),
-    schemaId: p.string().nullable(),
-    priority: p.integer(),
-    filterConditions: p.json<FilterCondition[]>().nullable(),
-    filterLogic: p.string().$type<FilterLogic>(),
-    failoverDestinationIds: p.array(),
-    failoverAfterAttempts: p.integer(),
-    circuitCooldownSeconds: p.integer(),
-    circuitFailureThreshold: p.integer(),
-    circuitProbeSuccessThreshold: p.integer(),
-    notifyOnFailure: p.boolean(),
-    notifyOnSuccess: p.boolean(),
-    notifyOnRecovery: p.boolean(),
-    notifyEmails: p.string().nullable(),
-    expectedResponse: p.json<ExpectedResponse>().nullable(),
-    ordering: p.json<Ordering>().nullable(),
-    lane: p.string().$type<LaneSetting>().nullable(),
-    allowOwnAddress: p.boolean(),
-    enabled: p.boolean(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const Route = tenantEntity('Route', 'routes', {
+  ...named,
+  sourceId: p.string(),
+  destinationIds: p.array(),
+  transformId: p.string().nullable(),
+  filterId: p.string().nullable(),
+  schemaId: p.string().nullable(),
+  priority: p.integer(),
+  filterConditions: p.json<FilterCondition[]>().nullable(),
+  filterLogic: p.string().$type<FilterLogic>(),
+  failoverDestinationIds: p.array(),
+  failoverAfterAttempts: p.integer(),
+  circuitCooldownSeconds: p.integer(),
+  circuitFailureThreshold: p.integer(),
+  circuitProbeSuccessThreshold: p.integer(),
+  notifyOnFailure: p.boolean(),
+  notifyOnSuccess: p.boolean(),
+  notifyOnRecovery: p.boolean(),
+  notifyEmails: p.string().nullable(),
+  expectedResponse: p.json<ExpectedResponse>().nullable(),
+  ordering: p.json<Ordering>().nullable(),
+  lane: p.string().$type<LaneSetting>().nullable(),
+  allowOwnAddress: p.boolean(),
+  enabled: p.boolean(),
+  ...versioned,
 });
 export type Route = InferEntity<typeof Route>;
 
-export const Filter = defineEntity({
-  name: 'Filter',
-  tableName: 'filters',
-  filters: tenant,
-  properties: {
-    ...named,
-    conditions: p.json<FilterCondition[]>(),
-    logic: p.string().$type<FilterLogic>(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const Filter = tenantEntity('Filter', 'filters', {
+  ...slugged,
+  conditions: p.json<FilterCondition[]>(),
+  logic: p.string().$type<FilterLogic>(),
+  ...versioned,
 });
 export type Filter = InferEntity<typeof Filter>;
 
-export const Schema = defineEntity({
-  name: 'Schema',
-  tableName: 'schemas',
-  filters: tenant,
-  properties: {
-    ...named,
-    schema: p.json<JsonSchema>(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const Schema = tenantEntity('Schema', 'schemas', {
+  ...slugged,
+  schema: p.json<JsonSchema>(),
+  ...versioned,
 });
 export type Schema = InferEntity<typeof Schema>;
 
-export const Transform = defineEntity({
-  name: 'Transform',
-  tableName: 'transforms',
-  filters: tenant,
-  properties: {
-    ...named,
-    type: p.string().$type<TransformType>(),
-    code: p.string(),
-    outputContentType: p.string().nullable(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const Transform = tenantEntity('Transform', 'transforms', {
+  ...slugged,
+  type: p.string().$type<TransformType>(),
+  code: p.string(),
+  outputContentType: p.string().nullable(),
+  ...versioned,
 });
 export type Transform = InferEntity<typeof Transform>;
 
 /** A replay of events chosen by a filter, as the API shows it; event-replays.ts and event-replay-pages.ts write it. */
-export const EventReplay = defineEntity({
-  name: 'EventReplay',
-  tableName: 'event_replays',
-  filters: tenant,
-  properties: {
-    id: p.string().primary(),
-    organizationId: p.string(),
-    sourceId: p.string().nullable(),
-    eventStatus: p.string().nullable(),
-    eventRouted: p.boolean().nullable(),
-    receivedFrom: p.datetime(3).nullable(),
-    receivedTo: p.datetime(3).nullable(),
-    search: p.string().nullable(),
-    destinationIds: p.array().nullable(),
-    ratePerSecond: p.integer(),
-    nextId: p.string(),
-    endId: p.string(),
-    status: p.string().$type<EventReplayStatus>(),
-    eventsTotal: p.integer().nullable(),
-    eventsReplayed: p.integer(),
-    eventsExpired: p.integer(),
-    eventsUnroutable: p.integer(),
-    deliveriesCreated: p.integer(),
-    waitsFor: p.string().nullable(),
-    error: p.string().nullable(),
-    createdAt: p.datetime(3),
-    startedAt: p.datetime(3).nullable(),
-    finishedAt: p.datetime(3).nullable(),
-  },
+export const EventReplay = tenantEntity('EventReplay', 'event_replays', {
+  ...owned,
+  sourceId: p.string().nullable(),
+  eventStatus: p.string().nullable(),
+  eventRouted: p.boolean().nullable(),
+  receivedFrom: p.datetime(3).nullable(),
+  receivedTo: p.datetime(3).nullable(),
+  search: p.string().nullable(),
+  destinationIds: p.array().nullable(),
+  ratePerSecond: p.integer(),
+  nextId: p.string(),
+  endId: p.string(),
+  status: p.string().$type<EventReplayStatus>(),
+  eventsTotal: p.integer().nullable(),
+  eventsReplayed: p.integer(),
+  eventsExpired: p.integer(),
+  eventsUnroutable: p.integer(),
+  deliveriesCreated: p.integer(),
+  waitsFor: p.string().nullable(),
+  error: p.string().nullable(),
+  createdAt: p.datetime(3),
+  startedAt: p.datetime(3).nullable(),
+  finishedAt: p.datetime(3).nullable(),
 });
 export type EventReplay = InferEntity<typeof EventReplay>;
 
@@ -266,37 +222,30 @@ export type EventReplay = InferEntity<typeof EventReplay>;
  * A channel of alerts. `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null,
  * its addresses are `notifyEmails`. What became of its messages is written by db/messages/outbox.ts.
  */
-export const AlertChannel = defineEntity({
-  name: 'AlertChannel',
-  tableName: 'alert_channels',
-  filters: tenant,
-  properties: {
-    id: p.string().primary(),
-    organizationId: p.string(),
-    name: p.string(),
-    type: p.string().$type<ChannelType>(),
-    config: p.string().nullable(),
-    previousSecret: p.string().nullable(),
-    previousSecretUntil: p.datetime(3).nullable(),
-    notifyEmails: p.string().nullable(),
-    kinds: p.array().$type<IssueKind[]>().nullable(),
-    sourceIds: p.array().nullable(),
-    routeIds: p.array().nullable(),
-    destinationIds: p.array().nullable(),
-    afterCount: p.integer(),
-    onAcknowledged: p.boolean(),
-    onResolved: p.boolean(),
-    throttleMinutes: p.integer(),
-    quietHours: p.json<QuietHours>().nullable(),
-    digestMinutes: p.integer().nullable(),
-    enabled: p.boolean(),
-    failingSince: p.datetime(3).nullable(),
-    failedAt: p.datetime(3).nullable(),
-    lastError: p.string().nullable(),
-    lastSentAt: p.datetime(3).nullable(),
-    version: p.integer().version(),
-    ...stamps,
-  },
+export const AlertChannel = tenantEntity('AlertChannel', 'alert_channels', {
+  ...owned,
+  name: p.string(),
+  type: p.string().$type<ChannelType>(),
+  config: p.string().nullable(),
+  previousSecret: p.string().nullable(),
+  previousSecretUntil: p.datetime(3).nullable(),
+  notifyEmails: p.string().nullable(),
+  kinds: p.array().$type<IssueKind[]>().nullable(),
+  sourceIds: p.array().nullable(),
+  routeIds: p.array().nullable(),
+  destinationIds: p.array().nullable(),
+  afterCount: p.integer(),
+  onAcknowledged: p.boolean(),
+  onResolved: p.boolean(),
+  throttleMinutes: p.integer(),
+  quietHours: p.json<QuietHours>().nullable(),
+  digestMinutes: p.integer().nullable(),
+  enabled: p.boolean(),
+  failingSince: p.datetime(3).nullable(),
+  failedAt: p.datetime(3).nullable(),
+  lastError: p.string().nullable(),
+  lastSentAt: p.datetime(3).nullable(),
+  ...versioned,
 });
 export type AlertChannel = InferEntity<typeof AlertChannel>;
 
