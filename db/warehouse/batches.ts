@@ -33,11 +33,11 @@ export async function waitingDeliveries(
   limit: number,
 ): Promise<WaitingRow[]> {
   return sql(db).rows<WaitingRow>`
-    select o.delivery_id, o.route_id,
+    select o.delivery_id as "deliveryId", o.route_id as "routeId",
            exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id])
-             and ${raw(pauseBlocks('c'))}) as is_paused,
-           o.event_id, o.priority, e.payload_size, e.received_at,
-           o.entered_at as waits_since, s.slug as source_slug
+             and ${raw(pauseBlocks('c'))}) as "isPaused",
+           o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
+           o.entered_at as "waitsSince", s.slug as "sourceSlug"
     from outbox o
     left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
     left join sources s on s.id = o.source_id

@@ -22,8 +22,9 @@ export interface BatchMember
  */
 export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
   return sql(db).rows<BatchMember>`
-    select d.id as delivery_id, d.event_id, d.route_id, d.replay_of, s.slug as source_slug,
-           d.transform_version is not null as is_transformed, e.payload_size, e.received_at
+    select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.replay_of as "replayOf",
+           s.slug as "sourceSlug", d.transform_version is not null as "isTransformed",
+           e.payload_size as "payloadSize", e.received_at as "receivedAt"
     from deliveries d
     left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
     left join sources s on s.id = d.source_id
@@ -70,7 +71,8 @@ export async function openMembers(
   { after, limit }: { after: string; limit: number },
 ): Promise<OpenMember[]> {
   return sql(db).rows<OpenMember>`
-    select d.id as delivery_id, d.event_id, d.route_id, d.route_version, d.attempt_count, d.original_destination_id
+    select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.route_version as "routeVersion",
+           d.attempt_count as "attemptCount", d.original_destination_id as "originalDestinationId"
     from deliveries d where ${isIn(batch)} and d.status = 'pending' and d.id > ${after} order by d.id limit ${limit}`;
 }
 
