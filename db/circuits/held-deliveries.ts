@@ -168,8 +168,7 @@ export interface HeldDelivery
   version: number;
 }
 
-const HELD = `delivery_id, destination_id, not outside_circuit as in_circuit,
-  has_workflow, version`;
+const HELD = 'delivery_id, destination_id, not outside_circuit as in_circuit, has_workflow, version';
 
 /**
  * The deliveries that wait the longest, in order of receipt.
@@ -201,9 +200,8 @@ export async function findHeld(db: Queryable, routeId: string, deliveryId: strin
 }
 
 export async function countHeld(db: Queryable, routeId: string, most: number): Promise<number> {
-  const found = await sql(db).first<{ count: number }>`
+  return sql(db).value<number>`
     select count(*) from (select from held_deliveries where route_id = ${routeId} limit ${most}) h`;
-  return found?.count ?? 0;
 }
 
 /**
@@ -253,7 +251,7 @@ interface ReleaseState {
 export async function releaseState(db: Queryable, routeId: string, usual: number): Promise<ReleaseState> {
   // Held deliveries are resumed in order, so what is older than the oldest of them has been resumed. Those to a
   // destination with a rate limit are started in order by that: they would stop those to the other destinations.
-  const found = await sql(db).first<ReleaseState>`
+  return sql(db).only<ReleaseState>`
     with rate as materialized (
       select coalesce((select release_per_second from circuits where route_id = ${routeId}),
         ${usual}::int) as per_second
@@ -274,5 +272,4 @@ export async function releaseState(db: Queryable, routeId: string, usual: number
                 array[${routeId}]))
                 and t.rate_limit_per_minute is null and t.id < ${raw(FIRST_WAREHOUSE)}
               limit (select per_second from rate)) o) as on_the_way`;
-  return found ?? { stopped: false, perSecond: usual, onTheWay: 0 };
 }

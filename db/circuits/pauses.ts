@@ -2,7 +2,7 @@
 // The workflow of the circuit ends a pause whose time is over, and resumes what it held.
 import { admits, type CircuitState } from '../../core/delivery/circuit.ts';
 import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
-import { firstRow, type Queryable } from '../connections/pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import type { BlockedDelivery } from './held-deliveries.ts';
 import { raw, sql } from '../connections/statements.ts';
 
@@ -17,20 +17,6 @@ export type Pausable = 'routes' | 'destinations';
 
 const COLUMNS = `paused_since as since, paused_until as until, pause_reason as reason`;
 
-// The lock keeps the record from being deleted meanwhile: the pause of one that does not exist would end with nothing.
-const pauseIn = (table: Pausable) => `
-with record as materialized (
-  select id, organization_id from ${table} where organization_id = $1 and id = $2 for key share
-), paused as (
-  insert into circuits as c (route_id, organization_id, version, paused_since, paused_until, pause_reason, wake_at)
-  select id, organization_id, 1, now(), $3::timestamptz, $4::text, now() from record
-  on conflict (route_id) do update
-    set paused_since = coalesce(c.paused_since, excluded.paused_since), paused_until = excluded.paused_until,
-        pause_reason = excluded.pause_reason, release_per_second = null, version = c.version + 1, wake_at = now()
-  returning ${COLUMNS}
-)
-select since, until, reason, ${WAKE_CIRCUITS} from paused`;
-
 /**
  * Pauses a route or destination, or changes when its pause ends and why it is.
  * @returns undefined: there is none with this id
@@ -41,7 +27,20 @@ export async function pause(
   { organizationId, id }: { organizationId: string; id: string },
   { until, reason }: Omit<Pause, 'since'>,
 ): Promise<Pause | undefined> {
-  return firstRow<Pause>(db, pauseIn(table), [organizationId, id, until, reason]);
+  // The lock keeps the record from being deleted meanwhile: the pause of one that does not exist would end with nothing.
+  return sql(db).first<Pause>`
+    with record as materialized (
+      select id, organization_id from ${raw(table)} where organization_id = ${organizationId} and id = ${id}
+      for key share
+    ), paused as (
+      insert into circuits as c (route_id, organization_id, version, paused_since, paused_until, pause_reason, wake_at)
+      select id, organization_id, 1, now(), ${until}::timestamptz, ${reason}::text, now() from record
+      on conflict (route_id) do update
+        set paused_since = coalesce(c.paused_since, excluded.paused_since), paused_until = excluded.paused_until,
+            pause_reason = excluded.pause_reason, release_per_second = null, version = c.version + 1, wake_at = now()
+      returning ${raw(COLUMNS)}
+    )
+    select since, until, reason, ${raw(WAKE_CIRCUITS)} from paused`;
 }
 
 /**

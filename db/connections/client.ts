@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Settings } from '../../core/config/config.ts';
 import { ConfigError, currentSecret } from '../../core/config/secret-files.ts';
 import type { Queryable } from './pool.ts';
+import { sql } from './statements.ts';
 
 export type DatabaseUrl = string | (() => string);
 
@@ -130,10 +131,7 @@ export const RIGHT_TO_VACUUM = 17;
 
 /** Its major version: 18. */
 export async function serverVersion(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ version: number }>(
-    `select current_setting('server_version_num')::int / 10000 as version`,
-  );
-  return rows[0]?.version ?? 0;
+  return sql(db).value<number>`select current_setting('server_version_num')::int / 10000`;
 }
 
 /**
@@ -146,8 +144,7 @@ export async function requireServer(db: Queryable): Promise<void> {
     throw new ConfigError([
       `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer; upgrade the server or use another one (docs/operate/production.md)`,
     ]);
-  const { rows } = await db.query<{ encoding: string }>('select getdatabaseencoding()::text as encoding');
-  const { encoding = '' } = rows[0] ?? {};
+  const encoding = await sql(db).value<string>`select getdatabaseencoding()::text`;
   if (encoding !== 'UTF8')
     throw new ConfigError([
       `The database encoding is ${encoding}, but webhooks can contain any character; create the database with: create database ... encoding 'UTF8' template template0`,

@@ -36,21 +36,6 @@ export async function firstRow<Row extends object>(
   return (await db.query<Row>(statement, values)).rows[0];
 }
 
-/** The row of a statement that returns one in any case. */
-export async function onlyRow<Row extends object>(
-  db: Queryable,
-  statement: string | pg.QueryConfig,
-  values?: unknown[],
-): Promise<Row> {
-  const row = await firstRow<Row>(db, statement, values);
-  if (row === undefined) throw new Error('PostgreSQL returned no row');
-  return row;
-}
-
-export async function idsOf(db: Queryable, statement: string, values?: unknown[]): Promise<string[]> {
-  return (await db.query<{ id: string }>(statement, values)).rows.map(({ id }) => id);
-}
-
 /**
  * Opens a pool; connections are made on demand and replaced when they break.
  * @param options.name the `application_name` of its connections: `hookyard-` and the role of the process. Every pool of

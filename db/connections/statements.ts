@@ -1,7 +1,6 @@
 // Statements with their values in place: sql(db).rows<Row>`select ... where id = ${id}`. Each value becomes a parameter
 // ($1, $2): only what is marked as a fragment is a part of the statement, so nothing that a caller says is. Statements
-// with a name, which a connection prepares once, those of the hot path, and those whose text is shared or put together
-// number their parameters themselves.
+// with a name, which a connection prepares once, and parts that these share number their parameters themselves.
 import { bounds } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 
@@ -29,7 +28,7 @@ export const fragment = (texts: TemplateStringsArray, ...values: unknown[]): Fra
 /** A part that is made of constants only: never of what a caller says, nor with numbers of parameters. */
 export const raw = (text: string | number): Fragment => new Fragment([String(text)]);
 
-/** A part that may be constant. */
+/** A text of constants, or a fragment, as a fragment. */
 export const part = (of: string | Fragment): Fragment => (typeof of === 'string' ? raw(of) : of);
 
 export const joined = (fragments: readonly Fragment[], between: string): Fragment =>
@@ -60,14 +59,18 @@ const memberOf = (column: string): string =>
 function withMembers<Row extends object>(rows: Row[]): Row[] {
   const columns = Object.keys(rows[0] ?? {});
   if (!columns.some((column) => column.includes('_'))) return rows;
-  const members = new Map(columns.map((column) => [column, memberOf(column)]));
-  const renamed = (row: Row) => Object.entries(row).map(([column, value]) => [members.get(column), value]);
-  return rows.map((row) => Object.fromEntries(renamed(row)));
+  const members = columns.map((column) => [column, memberOf(column)] as const);
+  return rows.map((row) => {
+    const values = row as Record<string, unknown>;
+    const renamed: Record<string, unknown> = {};
+    for (const [column, member] of members) renamed[member] = values[column];
+    return renamed as Row;
+  });
 }
 
 /**
  * Runs statements on a pool, or on one connection inside a transaction. The members of rows are named as their columns,
- * in camel case.
+ * in camel case; a statement with very many rows names its columns so itself.
  */
 export function sql(db: Queryable) {
   type Texts = TemplateStringsArray;

@@ -15,7 +15,7 @@ import {
   pauseBlocks,
   WAKE_CIRCUITS,
 } from '../sql/rules.ts';
-import { bounds, jsonParameter } from '../connections/parameters.ts';
+import { bounds, rowsParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { among, raw, sql } from '../connections/statements.ts';
 
@@ -43,7 +43,8 @@ export interface Overdue {
 export async function overdueDeliveries(db: Queryable, after: string, most: number): Promise<Overdue> {
   const now = await databaseTime(db);
   // Only a workflow continues these (delivery-commands.ts). Rows of deliveries that have ended are removed on the way.
-  const found = await sql(db).first<{ last: string | null; read: number; overdue: OverdueDelivery[] }>`
+  type Page = { last: string | null; read: number; overdue: OverdueDelivery[] };
+  const { last, read, overdue } = await sql(db).only<Page>`
     with page as materialized (
       select w.delivery_id, d.* from (
         select delivery_id from retrying_deliveries where delivery_id > ${after} order by delivery_id limit ${most}
@@ -67,7 +68,6 @@ export async function overdueDeliveries(db: Queryable, after: string, most: numb
       and not exists (select from held_deliveries h where ${raw(heldRow('d'))})
       and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${raw(UNDER_WAY)})
       and exists (select from sources s where s.id = d.source_id)`;
-  const { last = null, read = 0, overdue = [] } = found ?? {};
   return { overdue, next: read < most ? null : last };
 }
 
@@ -85,17 +85,13 @@ const REQUEUED = {
 export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): Promise<Set<string>> {
   if (deliveries.length === 0) return new Set();
   const ids = deliveries.map(({ deliveryId }) => deliveryId);
-  const input = deliveries.map(({ deliveryId, resume }) => ({
-    delivery_id: deliveryId,
-    resume,
-    shard: shardOf(deliveryId),
-  }));
+  const input = deliveries.map((each) => ({ ...each, shard: shardOf(each.deliveryId) }));
   // A delivery that has ended since the check stays ended. For one that is already in the outbox only `resume` is set.
   // `|| ''` keeps the join from pruning partitions (hot-path/record-results.ts).
   return new Set(
     await sql(db).column`
       with input as (
-        select * from json_to_recordset(${jsonParameter(input)}::json) as i(delivery_id text, resume text, shard int)
+        select * from json_to_recordset(${rowsParameter(input)}::json) as i(delivery_id text, resume text, shard int)
       ), open as (
         update deliveries d set status = ${raw(WAITING_STATUS)}, batch_id = null
         from input i

@@ -45,12 +45,10 @@ export interface DeliveryRecord extends Pick<AttemptContext, OfDelivery> {
 type StoredDelivery = Omit<DeliveryRecord, 'replayedBy'> & { counted: boolean };
 
 const COLUMNS = `
-d.id, d.event_id, d.source_id, d.route_id, d.destination_id,
-s.name as source_name, w.name as route_name, t.name as destination_name, d.status,
-d.attempt_count, d.status_code, d.latency, d.error,
-d.next_attempt_at, d.delivered_at, d.finished_at,
-d.failover_of, d.replay_of, d.counted, d.lane, d.batch_id,
-d.order_key, d.order_number::float8 as sequence,
+d.id, d.event_id, d.source_id, d.route_id, d.destination_id, s.name as source_name, w.name as route_name,
+t.name as destination_name, d.status, d.attempt_count, d.status_code, d.latency, d.error, d.next_attempt_at,
+d.delivered_at, d.finished_at, d.failover_of, d.replay_of, d.counted, d.lane, d.batch_id, d.order_key,
+d.order_number::float8 as sequence,
 case when d.order_number is not null and d.status in ${OPEN} then (
   select k.head_id from order_keys k
   where k.destination_id = d.destination_id and k.key_hash = d.order_hash and k.head_id <> d.id) end as waits_for`;
@@ -184,13 +182,12 @@ export interface AttemptRecord
   error: string | null;
 }
 
-const SHORT_ATTEMPT = `attempt_number, status, status_code, latency,
-  started_at, completed_at`;
+const SHORT_ATTEMPT = raw('attempt_number, status, status_code, latency, started_at, completed_at');
 
 /** The attempts of a delivery that the caller was allowed to read, in order. */
 export async function attemptsOf(db: Queryable, deliveryId: string): Promise<AttemptRecord[]> {
   const rows = await sql(db).rows<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>`
-    select ${raw(SHORT_ATTEMPT)}, error, request_headers, response_headers, response_body, exchange
+    select ${SHORT_ATTEMPT}, error, request_headers, response_headers, response_body, exchange
     from attempts where delivery_id = ${deliveryId} order by attempt_number`;
   return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
 }
@@ -198,7 +195,7 @@ export async function attemptsOf(db: Queryable, deliveryId: string): Promise<Att
 /** Those of deliveries, without what was sent and answered: that is most of an attempt, and stays unread. */
 async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Map<string, ShortAttempt[]>> {
   const rows = await sql(db).rows<ShortAttempt & { deliveryId: string }>`
-    select delivery_id, ${raw(SHORT_ATTEMPT)}
+    select delivery_id, ${SHORT_ATTEMPT}
     from attempts where ${among('delivery_id', deliveryIds)} order by delivery_id, attempt_number`;
   const attempts = new Map<string, ShortAttempt[]>(deliveryIds.map((id) => [id, []]));
   for (const { deliveryId, ...attempt } of rows) attempts.get(deliveryId)?.push(attempt);

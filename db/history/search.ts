@@ -185,10 +185,10 @@ async function countIn(
   range: Range,
   { first, end }: Wanted,
 ): Promise<{ ids: string[]; total: number }> {
-  const found = await sql(db).first<{ ids: string[] | null; total: number }>`
+  const { ids, total } = await sql(db).only<{ ids: string[] | null; total: number }>`
     select count(*) as total, (array_agg(r.id order by r.id desc))[${first + 1}::int:${end}::int] as ids
     from ${rowsOf(selection)} where ${rowMatches(selection, range)}`;
-  return { ids: found?.ids ?? [], total: found?.total ?? 0 };
+  return { ids: ids ?? [], total };
 }
 
 const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);

@@ -137,11 +137,11 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   const isPlain = !also && !delivered && isCovered;
   const owner = id === undefined ? raw('true') : fragment`(${OWNER[subject](id)}) = ${organizationId}`;
   // Rows of a deleted source are invisible until they are gone.
-  const found = await sql(db).first<{ isOwn: boolean | null; isPurging: boolean }>`
+  const { isOwn, isPurging } = await sql(db).only<{ isOwn: boolean | null; isPurging: boolean }>`
     select ${owner} as is_own,
            exists (select from source_purges where organization_id = ${organizationId}) as is_purging,
            ${raw(READ_IN_ORDER)}`;
-  return { isOwn: found?.isOwn === true, isIndexed: isPlain && found?.isPurging === false };
+  return { isOwn: isOwn === true, isIndexed: isPlain && !isPurging };
 }
 
 /**
@@ -188,9 +188,9 @@ export function readIndexed(db: Queryable, selection: Selection, limit: number, 
 
 /** How many there are by the statistics of PostgreSQL, which reads no row for it. */
 export async function estimateIndexed(db: Queryable, selection: Selection): Promise<number> {
-  const found = await sql(db).first<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
+  const [{ Plan: plan }] = await sql(db).value<[{ Plan: { 'Plan Rows': number } }]>`
     explain (format json) select ${inIndex(selection, rangeOfSelection(selection), null)}`;
-  return found?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
+  return plan['Plan Rows'];
 }
 
 export interface RowRange extends Range {
@@ -208,10 +208,9 @@ export async function newestRange(
   most: number,
   widthMs = 1,
 ): Promise<RowRange> {
-  const found = await sql(db).first<{ rows: number; first: string | null }>`
+  const { rows: read, first } = await sql(db).only<{ rows: number; first: string | null }>`
     select count(*)::int as rows, min(id) as first from (
       select r.id ${inIndex(selection, range, most)} order by r.id desc limit ${most}) x`;
-  const { rows: read = 0, first = null } = found ?? {};
   if (first === null || read < most) return { ...range, rows: read };
   const from = Math.floor(idTime(first) / widthMs) * widthMs;
   return { from: Math.max(range.from, from), to: range.to, rows: read };

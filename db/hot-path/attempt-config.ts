@@ -7,6 +7,7 @@ import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 import { firstRow, type Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 
 export interface DestinationRow {
   id: string;
@@ -113,24 +114,18 @@ export type EarlierTarget = Pick<DestinationRow, 'method' | 'url' | 'forwardPath
 /** Where a destination sent to before it was changed; null when that is not kept any more. */
 export async function loadEarlierTarget(
   db: Queryable,
-  values: [organizationId: string, id: string, version: number],
+  [organizationId, id, version]: [organizationId: string, id: string, version: number],
 ): Promise<EarlierTarget | null> {
-  const text = 'select config from earlier_versions where organization_id = $1 and record_id = $2 and version = $3';
-  return (await firstRow<{ config: EarlierTarget }>(db, text, values))?.config ?? null;
+  const [config = null] = await sql(db).column<EarlierTarget>`
+    select config from earlier_versions
+    where organization_id = ${organizationId} and record_id = ${id} and version = ${version}`;
+  return config;
 }
 
 export interface RouteVersion {
   routeId: string | null;
   routeVersion: number | null;
 }
-
-const CURRENT = `
-select w.id as "routeId", w.version as "routeVersion", case when r.id is null then e.config
-  else delivery_config(r) end as config
-from unnest($2::text[], $3::int[]) as w(id, version)
-left join routes r on r.id = w.id and r.organization_id = $1
-left join earlier_versions e on r.id is null and e.record_id = w.id and e.version = w.version and e.organization_id = $1
-where coalesce(r.id, e.record_id) is not null`;
 
 export const routeKey = ({ routeId, routeVersion }: RouteVersion): string => `${routeId} ${routeVersion}`;
 
@@ -144,10 +139,14 @@ export async function currentRoutes(
   wanted: RouteVersion[],
 ): Promise<Map<string, RouteConfig>> {
   const distinct = [...new Map(wanted.map((one) => [routeKey(one), one])).values()];
-  const { rows } = await db.query<RouteVersion & { config: RouteConfig }>(CURRENT, [
-    organizationId,
-    distinct.map(({ routeId }) => routeId),
-    distinct.map(({ routeVersion }) => routeVersion),
-  ]);
+  const ids = distinct.map(({ routeId }) => routeId);
+  const rows = await sql(db).rows<RouteVersion & { config: RouteConfig }>`
+    select w.id as route_id, w.version as route_version, case when r.id is null then e.config
+      else delivery_config(r) end as config
+    from unnest(${ids}::text[], ${distinct.map(({ routeVersion }) => routeVersion)}::int[]) as w(id, version)
+    left join routes r on r.id = w.id and r.organization_id = ${organizationId}
+    left join earlier_versions e on r.id is null and e.record_id = w.id and e.version = w.version
+      and e.organization_id = ${organizationId}
+    where coalesce(r.id, e.record_id) is not null`;
   return new Map(rows.map((row) => [routeKey(row), row.config]));
 }

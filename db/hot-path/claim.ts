@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../core/delivery/backoff.ts';
 import type { LaneSetting } from '../../core/delivery/delivery.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { circuitBlocks, FIRST_WAREHOUSE, OPEN, outboxRow, pauseBlocks } from '../sql/rules.ts';
+import { fragment, raw, sql } from '../connections/statements.ts';
 
 /**
  * A delivery whose first attempt has no result yet; or has one, but Temporal has no workflow for what is left (lane
@@ -193,40 +194,35 @@ interface Stopped {
 
 const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId === null;
 
-// The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row.
-// The delivery is looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has
-// changed while it waited (docs/internals/postgresql-18.md).
-const REMOVE = `
-with left_alone as (
-  delete from outbox o where organization_id = $1 and destination_id = $2 and priority = $3 and delivery_id = $4
-    and (resume is distinct from 'waiting'
-         or not exists (select from deliveries d where d.id = $4 and d.status in ${OPEN}))
-  returning delivery_id, organization_id, destination_id
-)
-insert into retrying_deliveries (delivery_id, organization_id, destination_id)
-select * from left_alone where exists (select from deliveries d where d.id = $4 and d.status in ${OPEN})
-  on conflict do nothing`;
+type Place = Pick<OutboxRow, 'organizationId' | 'destinationId' | 'priority' | 'deliveryId'>;
 
 export async function removeQueued(
   db: Queryable,
-  row: Pick<OutboxRow, 'organizationId' | 'destinationId' | 'priority' | 'deliveryId'>,
+  { organizationId, destinationId, priority, deliveryId }: Place,
 ): Promise<void> {
-  await db.query(REMOVE, [row.organizationId, row.destinationId, row.priority, row.deliveryId]);
+  // The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row.
+  // The delivery is looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has
+  // changed while it waited (docs/internals/postgresql-18.md).
+  const isOpen = fragment`exists (select from deliveries d where d.id = ${deliveryId} and d.status in ${raw(OPEN)})`;
+  await sql(db).run`
+    with left_alone as (
+      delete from outbox o where organization_id = ${organizationId} and destination_id = ${destinationId}
+        and priority = ${priority} and delivery_id = ${deliveryId}
+        and (resume is distinct from 'waiting' or not ${isOpen})
+      returning delivery_id, organization_id, destination_id
+    )
+    insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+    select * from left_alone where ${isOpen} on conflict do nothing`;
 }
 
 export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map<string, Resume | null>> {
-  const found = await db.query<{ delivery_id: string; resume: Resume | null }>(
-    `select o.delivery_id, o.resume
-     from unnest($1::text[], $2::text[], $3::int[], $4::text[]) as wanted(organization_id, destination_id, priority, id)
-     cross join lateral (select * from outbox o where ${outboxRow('wanted')} limit 1) o`,
-    [
-      rows.map((row) => row.organizationId),
-      rows.map((row) => row.destinationId),
-      rows.map((row) => row.priority),
-      rows.map((row) => row.deliveryId),
-    ],
-  );
-  return new Map(found.rows.map((row) => [row.delivery_id, row.resume]));
+  const found = await sql(db).rows<Pick<OutboxRow, 'deliveryId' | 'resume'>>`
+    select o.delivery_id, o.resume
+    from unnest(${rows.map((row) => row.organizationId)}::text[], ${rows.map((row) => row.destinationId)}::text[],
+      ${rows.map((row) => row.priority)}::int[], ${rows.map((row) => row.deliveryId)}::text[])
+      as wanted(organization_id, destination_id, priority, id)
+    cross join lateral (select * from outbox o where ${raw(outboxRow('wanted'))} limit 1) o`;
+  return new Map(found.map(({ deliveryId, resume }) => [deliveryId, resume]));
 }
 
 // Small indexes too, which PostgreSQL skips when few pages have dead rows; the file is not truncated, which would block

@@ -5,7 +5,8 @@ import type { HeaderBytes } from '../../core/http/header-text.ts';
 import type { ErrorSummary } from '../../core/text/error-summary.ts';
 import { firstDeliveryOf, circuitBlocks, pauseBlocks } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';
-import { firstRow, type Queryable } from '../connections/pool.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
 
 export interface AttemptContext {
@@ -123,8 +124,8 @@ export async function loadAttempts(
 
 /** The exact bytes of an event that exists; null when the retention removed them. */
 export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
-  const text = 'select body from event_payloads where event_id = $1';
-  return (await firstRow<{ body: Buffer }>(db, text, [eventId]))?.body ?? null;
+  const [body = null] = await sql(db).column<Buffer>`select body from event_payloads where event_id = ${eventId}`;
+  return body;
 }
 
 // A probe for each delivery of a chain, which are few.

@@ -8,6 +8,7 @@
 import type { Lane } from '../../core/delivery/delivery.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { WAKE_WORKERS } from '../sql/rules.ts';
+import { raw, sql } from '../connections/statements.ts';
 
 /** Number of shards; `shardOf` of core/text/ids.ts gives each delivery one of them. */
 export const SHARDS = 64;
@@ -61,36 +62,28 @@ export async function beat(db: Queryable, worker: Worker): Promise<Beat | null> 
 
 /** Registers a worker, with no shards; may be repeated. The others make room for it. */
 export async function registerWorker(db: Queryable, name: string): Promise<void> {
-  await db.query(
-    `with me as (insert into workers (name) values ($1) on conflict do nothing returning name) select ${WAKE_WORKERS}
-      from me`,
-    [name],
-  );
+  await sql(db).run`
+    with me as (insert into workers (name) values (${name}) on conflict do nothing returning name)
+    select ${raw(WAKE_WORKERS)} from me`;
 }
 
 /** Removes dead workers, by name with the beat that stood still; their shards are free. @returns how many */
 export async function removeDead(db: Queryable, dead: Map<string, string>): Promise<number> {
-  const { rowCount } = await db.query(
-    `with gone as (
-       delete from workers w using unnest($1::text[], $2::bigint[]) as dead(name, beat)
-       where w.name = dead.name and w.beat = dead.beat returning w.name
-     )
-     select ${WAKE_WORKERS} from gone`,
-    [[...dead.keys()], [...dead.values()]],
-  );
-  return rowCount ?? 0;
+  return sql(db).run`
+    with gone as (
+      delete from workers w using unnest(${[...dead.keys()]}::text[], ${[...dead.values()]}::bigint[]) as dead(name, beat)
+      where w.name = dead.name and w.beat = dead.beat returning w.name
+    )
+    select ${raw(WAKE_WORKERS)} from gone`;
 }
 
 /** Takes free shards. @param most how many @returns those that it took */
 export async function takeShards(db: Queryable, name: string, most: number): Promise<number[]> {
-  const { rows } = await db.query<{ shard: number }>(
-    `with free as materialized (
-       select shard from shards where owner is null order by shard limit $2 for update skip locked
-     )
-     update shards s set owner = $1 from free where s.shard = free.shard returning s.shard`,
-    [name, most],
-  );
-  return rows.map(({ shard }) => shard);
+  return sql(db).column<number>`
+    with free as materialized (
+      select shard from shards where owner is null order by shard limit ${most} for update skip locked
+    )
+    update shards s set owner = ${name} from free where s.shard = free.shard returning s.shard`;
 }
 
 /** Gives shards up. @param inFlight all that it has in flight in shards that are not its own any more */
@@ -100,22 +93,19 @@ export async function giveUp(
   shards: readonly number[],
   inFlight: string[],
 ): Promise<void> {
-  await db.query(
-    `with me as (
-       update workers set handed_over = $3 where name = $1 returning name
-     ), given as (
-       update shards set owner = null where shard = any($2::smallint[]) and owner in (select name from me)
-         returning shard
-     )
-     select ${WAKE_WORKERS} from given limit 1`,
-    [name, shards, inFlight],
-  );
+  await sql(db).run`
+    with me as (
+      update workers set handed_over = ${inFlight} where name = ${name} returning name
+    ), given as (
+      update shards set owner = null where shard = any(${shards}::smallint[]) and owner in (select name from me)
+        returning shard
+    )
+    select ${raw(WAKE_WORKERS)} from given limit 1`;
 }
 
 export async function endWorker(db: Queryable, name: string): Promise<void> {
-  await db.query(`with me as (delete from workers where name = $1 returning name) select ${WAKE_WORKERS} from me`, [
-    name,
-  ]);
+  await sql(db).run`
+    with me as (delete from workers where name = ${name} returning name) select ${raw(WAKE_WORKERS)} from me`;
 }
 
 /**
@@ -124,21 +114,15 @@ export async function endWorker(db: Queryable, name: string): Promise<void> {
  * @param name of this worker, which counts before it is registered
  */
 export async function liveWorkers(db: Queryable, name: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'select (count(*) filter (where name <> $1) + 1)::int as count from workers',
-    [name],
-  );
-  return rows[0]?.count ?? 1;
+  return sql(db).value<number>`select (count(*) filter (where name <> ${name}) + 1)::int from workers`;
 }
 
 /** Whether a worker was seen lately, for operators: when all have died, nobody removes their rows. */
 export const SEEN = `seen_at > now() - interval '10 seconds'`;
 
 export async function countLanes(db: Queryable): Promise<Record<Lane, number>> {
-  const { rows } = await db.query<Record<Lane, number>>(
-    `select count(*) filter (where lane = 'workflow')::int as workflow,
-            count(*) filter (where lane = 'express')::int as express
-     from workers where ${SEEN}`,
-  );
-  return rows[0] ?? { workflow: 0, express: 0 };
+  return sql(db).only<Record<Lane, number>>`
+    select count(*) filter (where lane = 'workflow')::int as workflow,
+           count(*) filter (where lane = 'express')::int as express
+    from workers where ${raw(SEEN)}`;
 }

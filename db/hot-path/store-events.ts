@@ -1,10 +1,11 @@
 import type { OrderKey } from '../../core/delivery/ordering.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
-import { bounds, bytesParameter, jsonParameter } from '../connections/parameters.ts';
+import { bytesParameter, jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
 import { toOutbox } from '../sql/rules.ts';
+import { among, sql } from '../connections/statements.ts';
 
 /** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';
@@ -286,10 +287,10 @@ export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: B
 }
 
 export async function findStored(db: Queryable, events: NewEvent[]): Promise<string[]> {
-  const { ids, low, high } = bounds(events.map(({ id }) => id));
-  const { rows } = await db.query<{ id: string }>(
-    'select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = any($4::text[])',
-    [ids, low, high, events.map(({ organizationId }) => organizationId)],
-  );
-  return rows.map(({ id }) => id);
+  return sql(db).column`
+    select id from events where ${among(
+      'id',
+      events.map(({ id }) => id),
+    )}
+      and organization_id = any(${events.map(({ organizationId }) => organizationId)}::text[])`;
 }

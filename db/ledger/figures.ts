@@ -247,8 +247,6 @@ export async function readFigures(db: Queryable, question: FigureQuestion): Prom
 const RECORDING = `interval '30 seconds'`;
 
 /** The beginning of the bucket that is still being filled. */
-export async function completeUntil(db: Queryable): Promise<Date> {
-  const found = await sql(db).first<{ until: Date }>`
-    select ${raw(bucketOf(`now() - ${RECORDING}`))} as until`;
-  return found?.until ?? new Date(0);
+export function completeUntil(db: Queryable): Promise<Date> {
+  return sql(db).value<Date>`select ${raw(bucketOf(`now() - ${RECORDING}`))}`;
 }

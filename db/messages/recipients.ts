@@ -74,8 +74,7 @@ export async function confirmedAddresses(
   return new Set(confirmed);
 }
 
-const MEMBERS = `address, confirmed_at, asked_at,
-  ask_at is not distinct from '${NEVER}' as refused`;
+const MEMBERS = `address, confirmed_at, asked_at, ask_at is not distinct from '${NEVER}' as refused`;
 
 /** A page in the order of addresses, and how many there are. */
 export async function listRecipients(

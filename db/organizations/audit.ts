@@ -127,19 +127,17 @@ export async function listAuditRecords(
  * function is for tenants only.
  */
 async function aboutRecord(db: Queryable, recordId: string): Promise<Fragment> {
-  const found = await sql(db).first<{ isBehind: boolean }>`
+  const isBehind = await sql(db).value<boolean>`
     select row_security_active('public.audit_records')
-      and has_function_privilege('public.audit_records_about(text)', 'execute') as is_behind`;
-  return found?.isBehind
+      and has_function_privilege('public.audit_records_about(text)', 'execute')`;
+  return isBehind
     ? fragment`id = any(array(select audit_records_about(${recordId})))`
     : fragment`record_ids @> array[${recordId}]`;
 }
 
 /** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
 export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {
-  const found = await sql(db).first<{ forgotten: number }>`
-    select forget_audit_of(${organizationId}, ${most}) as forgotten`;
-  return found?.forgotten ?? 0;
+  return sql(db).value<number>`select forget_audit_of(${organizationId}, ${most})`;
 }
 
 const FORGETTING = new Stride(5000);
@@ -148,9 +146,7 @@ const FORGETTING = new Stride(5000);
 export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean> {
   if (days === 0) return Promise.resolve(false);
   return FORGETTING.step(async (size) => {
-    const found = await sql(db).first<{ forgotten: number }>`
-      select forget_audit_records(${days}, ${size}) as forgotten`;
-    return found?.forgotten === size;
+    return (await sql(db).value<number>`select forget_audit_records(${days}, ${size})`) === size;
   });
 }
 

@@ -28,7 +28,7 @@ interface BoundsRow {
 }
 
 export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
-  const found = await sql(db).first<BoundsRow>`
+  const { bytes, retryingBytes, kinds } = await sql(db).only<BoundsRow>`
     select pg_relation_size('outbox') + pg_relation_size('held_deliveries')
              + pg_relation_size('ordered_deliveries') as bytes,
            pg_relation_size('retrying_deliveries') as retrying_bytes,
@@ -36,7 +36,6 @@ export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
               case when limits ? 'waitingDeliveries'
                 then jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end))
             from organizations) as kinds`;
-  const { bytes = 0, retryingBytes = 0, kinds = null } = found ?? {};
   return {
     atMost: (bytes / PAGE_BYTES) * MAX_ROWS_PER_PAGE + (retryingBytes / PAGE_BYTES) * MAX_RETRYING_PER_PAGE,
     smallestLimit: Math.min(...(kinds ?? []).map(({ plan, limits }) => limitsOf(plan, limits).waitingDeliveries)),
@@ -59,7 +58,7 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
     // A row of the outbox with `resume` belongs to a workflow. If its delivery is retrying, it is counted there;
     // before its first attempt, as behind a rate limit, here. Organizations and destinations beyond these have less
     // than a thousandth of the backlog each.
-    const found = await sql(db).first<WaitingRow>`
+    const { total, organizations, destinations } = await sql(db).only<WaitingRow>`
       with counted as (
         select organization_id, destination_id, count(*) as waiting from outbox where resume is null group by 1, 2
         union all
@@ -84,7 +83,6 @@ export function countWaiting(pool: Pool): Promise<Waiting> {
                 select destination_id as id, organization_id as "organizationId", waiting from destination
                 order by waiting desc limit 1000
               ) d) as destinations`;
-    const { total = 0, organizations = [], destinations = [] } = found ?? {};
     return { total, own: new Map(organizations.map(({ id, waiting }) => [id, waiting])), destinations };
   });
 }
@@ -132,6 +130,5 @@ async function lookAtDatabase(pool: Pool, payloadDays: number | null, { database
 
 /** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */
 export async function databaseBytes(db: Queryable): Promise<number> {
-  const found = await sql(db).first<{ bytes: number }>`select pg_database_size(current_database()) as bytes`;
-  return found?.bytes ?? 0;
+  return sql(db).value<number>`select pg_database_size(current_database())`;
 }

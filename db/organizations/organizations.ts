@@ -150,15 +150,14 @@ export function resumeOrganization(pool: Pool, organizationId: string): Promise<
       set suspended_at = null, resumed_at = now(), config_version = config_version + 1, updated_at = now()
       where id = ${organizationId} and suspended_at is not null and deleted_at is null`;
     if (rowCount === 0) return false;
-    await db.query(
-      // A closed one without a time to be woken holds nothing (activities/circuit.ts).
-      `with due as (
-         select route_id from circuits where organization_id = $1 and (state <> 'closed' or wake_at is not null)
-         order by route_id for update
-       )
-       update circuits c set version = c.version + 1, wake_at = now() from due d where c.route_id = d.route_id`,
-      [organizationId],
-    );
+    // A closed one without a time to be woken holds nothing (activities/circuit.ts).
+    await sql(db).run`
+      with due as (
+        select route_id from circuits
+        where organization_id = ${organizationId} and (state <> 'closed' or wake_at is not null)
+        order by route_id for update
+      )
+      update circuits c set version = c.version + 1, wake_at = now() from due d where c.route_id = d.route_id`;
     // A flush whose version is not the one its workflow has seen is signalled (db/warehouse/flushes.ts).
     await sql(db).run`
       update warehouse_flushes set seen_version = null, due_at = now() where organization_id = ${organizationId}`;

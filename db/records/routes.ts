@@ -2,23 +2,17 @@
 // order of their ids, so that two requests for the same routes queue. Ids of other organizations are ignored.
 import type { Queryable } from '../connections/pool.ts';
 import type { EntityManager } from './orm.ts';
+import { fragment, sql } from '../connections/statements.ts';
 
 export interface NamedRoute {
   id: string;
   name: string;
 }
 
-const chosen = (columns: string): string => `chosen as materialized (
-  select ${columns} from routes where id = any($2::text[]) and organization_id = $1 order by id for update
+const chosen = (organizationId: string, ids: string[]) => fragment`chosen as materialized (
+  select id, name, enabled from routes where id = any(${ids}::text[]) and organization_id = ${organizationId}
+  order by id for update
 )`;
-const CHOSEN = 'select id, name from chosen order by array_position($2::text[], id)';
-
-const ENABLE = `
-with ${chosen('id, name, enabled')}, changed as (
-  update routes r set enabled = $3, version = r.version + 1, updated_at = now()
-  from chosen c where r.id = c.id and c.enabled <> $3
-)
-${CHOSEN}`;
 
 /**
  * Enables or disables routes; routes already in that state do not change.
@@ -30,18 +24,21 @@ export async function enableRoutes(
   ids: string[],
   enabled: boolean,
 ): Promise<NamedRoute[]> {
-  return (await db.query<NamedRoute>(ENABLE, [organizationId, ids, enabled])).rows;
+  return sql(db).rows<NamedRoute>`
+    with ${chosen(organizationId, ids)}, changed as (
+      update routes r set enabled = ${enabled}, version = r.version + 1, updated_at = now()
+      from chosen c where r.id = c.id and c.enabled <> ${enabled}
+    )
+    select id, name from chosen order by array_position(${ids}::text[], id)`;
 }
-
-const DELETE = `
-with ${chosen('id, name')}, removed as (
-  delete from routes r using chosen c where r.id = c.id
-)
-${CHOSEN}`;
 
 /** Deletes routes. @returns those that existed, in the order of the ids */
 export async function deleteRoutes(db: Queryable, organizationId: string, ids: string[]): Promise<NamedRoute[]> {
-  return (await db.query<NamedRoute>(DELETE, [organizationId, ids])).rows;
+  return sql(db).rows<NamedRoute>`
+    with ${chosen(organizationId, ids)}, removed as (
+      delete from routes r using chosen c where r.id = c.id
+    )
+    select id, name from chosen order by array_position(${ids}::text[], id)`;
 }
 
 export type ReferringColumn = 'filter_id' | 'schema_id' | 'transform_id';

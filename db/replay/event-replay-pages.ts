@@ -247,7 +247,7 @@ async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promis
   const mostBytes = payloadPattern === undefined ? null : MAX_SEARCHED_BYTES;
   // End of the part of the selection for one transaction: limited in events and, for searches, in bytes, but at least
   // one event.
-  const end = await sql(db).first<{ lastId: string | null; isLast: boolean }>`
+  const { lastId, isLast } = await sql(db).only<{ lastId: string | null; isLast: boolean }>`
     with scanned as materialized (
       select id, payload_size from events
       where organization_id = ${organizationId} and id >= ${nextId} and id < ${endId}
@@ -260,7 +260,6 @@ async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promis
     select max(id) filter (where inside) as last_id,
            count(*) < ${MAX_SCANNED_EVENTS} and coalesce(bool_and(inside), true) as is_last
     from measured`;
-  const { lastId = null, isLast = true } = end ?? {};
   if (lastId === null) return { events: [], nextId: endId, last: true };
   // An event is checked once, when its page is reached: one that was replayed or delivered meanwhile and no longer
   // matches is skipped. One extra row shows whether there are more.

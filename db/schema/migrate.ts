@@ -7,6 +7,7 @@ import { ensurePartitions } from '../sql/partitions.ts';
 import { LOCKS } from '../sql/rules.ts';
 import { renewTenants } from './roles.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { sql } from '../connections/statements.ts';
 import { LOCK_TIMEOUT_MS, untilLocked } from './schema-changes.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -55,11 +56,11 @@ export async function applyMigrations(db: pg.Client, all: readonly Migration[] =
   return missing.map(({ name }) => name);
 }
 
-async function apply(db: pg.Client, { sql }: Migration, done: readonly Migration[]): Promise<void> {
+async function apply(db: pg.Client, migration: Migration, done: readonly Migration[]): Promise<void> {
   try {
     await db.query('begin');
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await db.query(sql);
+    await db.query(migration.sql);
     await db.query('insert into schema_migrations (name) select unnest($1::text[])', [done.map(({ name }) => name)]);
     await db.query('commit');
   } catch (error) {
@@ -70,10 +71,9 @@ async function apply(db: pg.Client, { sql }: Migration, done: readonly Migration
 
 /** The migrations that the database lacks, in their order; of an empty one only the schema. */
 export async function missingMigrations(db: Queryable, all: readonly Migration[] = migrations): Promise<Migration[]> {
-  const { rows } = await db.query<{ made: boolean }>(`select to_regclass('schema_migrations') is not null as made`);
-  if (rows[0]?.made !== true) return all.filter(({ name }) => name === SCHEMA);
-  const applied = await db.query<{ name: string }>('select name from schema_migrations');
-  const known = new Set(applied.rows.map(({ name }) => name));
+  const isMade = await sql(db).value<boolean>`select to_regclass('schema_migrations') is not null`;
+  if (!isMade) return all.filter(({ name }) => name === SCHEMA);
+  const known = new Set(await sql(db).column`select name from schema_migrations`);
   return all.filter(({ name }) => !known.has(name));
 }
 
@@ -93,7 +93,7 @@ export const migrations: readonly Migration[] = [
   {
     name: SCHEMA,
     sql: read('./')
-      .map(({ sql }) => sql)
+      .map((part) => part.sql)
       .join('\n'),
   },
   ...read('./migrations/'),

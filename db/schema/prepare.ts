@@ -80,13 +80,11 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       values (${newId('org')}, ${slug}, ${slug === 'default' ? 'Default' : slug},
               ${settings.HOOKYARD_PLAN ?? FIRST_PLAN})
       on conflict (slug) do nothing`;
-    const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
-      `select id, slug, plan, deleted_at is not null as deleting,
+    type Found = { id: string; slug: string; plan: string; deleting: boolean; keys: number };
+    const organization = await sql(db).first<Found>`
+      select id, slug, plan, deleted_at is not null as deleting,
         (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
-       from organizations o where slug = $1`,
-      [slug],
-    );
-    const organization = found.rows[0];
+      from organizations o where slug = ${slug}`;
     if (!organization) throw new Error(`organization ${slug} disappeared while it was being created`);
     let createdKey: PreparedDatabase['createdKey'] = null;
     // An operator wants it gone: when it is, the next start makes a new one.

@@ -193,11 +193,10 @@ async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 export async function mayMigrate(db: Queryable): Promise<boolean> {
-  const found = await sql(db).first<{ may: boolean }>`
+  return sql(db).value<boolean>`
     select has_schema_privilege('public', 'create') and coalesce(
       (select pg_has_role(c.relowner, 'usage') from pg_class c where c.oid = to_regclass('public.organizations')),
-      true) as may`;
-  return found?.may === true;
+      true)`;
 }
 
 /**
@@ -208,12 +207,12 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
  */
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);
-  const rows = await sql(db).rows<{ name: string }>`select current_database() as name`;
+  const database = await sql(db).value<string>`select current_database()`;
   // The relay vacuums the outbox. Where there is no right for that, autovacuum does (hot-path/claim.ts).
   const toVacuum = (await serverVersion(db)) >= RIGHT_TO_VACUUM ? [`grant maintain on outbox to ${name}`] : [];
   await changeSchema(db, [
     // Names of temporary objects come before others. The owner of the database keeps the right.
-    `revoke temporary on database ${quoted(rows[0]?.name ?? '')} from public`,
+    `revoke temporary on database ${quoted(database)} from public`,
     `grant usage on schema public to ${name}`,
     `grant select, insert, update, delete on all tables in schema public to ${name}`,
     `revoke insert, update, delete on schema_migrations from ${name}`,

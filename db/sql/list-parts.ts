@@ -50,9 +50,8 @@ export interface Reader<Item> {
  * @param matching a statement from its `from` on
  */
 export async function countMatching(db: Queryable, matching: Fragment): Promise<number> {
-  const found = await sql(db).first<{ total: number }>`
-    select count(*)::float8 as total from (select ${matching} limit ${raw(MOST_COUNTED + 1)}) counted`;
-  return found?.total ?? 0;
+  return sql(db).value<number>`
+    select count(*)::float8 from (select ${matching} limit ${raw(MOST_COUNTED + 1)}) counted`;
 }
 
 /** @throws PageTooDeepError */

@@ -280,9 +280,7 @@ export const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::floa
 
 /** The time of the database clock, whole milliseconds since 1970. */
 export async function databaseTime(db: Queryable): Promise<number> {
-  const rows = await sql(db).rows<{ now: number }>`select ${raw(NOW_MS)} as now`;
-  if (!rows[0]) throw new Error('PostgreSQL did not return the time');
-  return rows[0].now;
+  return sql(db).value<number>`select ${raw(NOW_MS)}`;
 }
 
 /** The smallest id of a delivery of events from a time on, ms: it may be made by a process whose clock is behind. */
