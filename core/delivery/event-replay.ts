@@ -39,16 +39,11 @@ export function pageDeliveries(deliveriesPerSecond: number): number {
  * been replayed to is read for each of them.
  */
 export function pageEvents(
-  {
-    eventsReplayed,
-    eventsExpired,
-    eventsUnroutable,
-    deliveriesCreated,
-  }: Pick<ReplayProgress, 'eventsReplayed' | 'eventsExpired' | 'eventsUnroutable' | 'deliveriesCreated'>,
+  progress: Pick<ReplayProgress, 'eventsReplayed' | 'eventsExpired' | 'eventsUnroutable' | 'deliveriesCreated'>,
   rates: { events: number; deliveries: number },
 ): number {
-  const events = eventsReplayed + eventsExpired + eventsUnroutable;
-  const each = events === 0 ? 1 : deliveriesCreated / events;
+  const events = progress.eventsReplayed + progress.eventsExpired + progress.eventsUnroutable;
+  const each = events === 0 ? 1 : progress.deliveriesCreated / events;
   return Math.min(pageSize(rates.events), Math.max(1, Math.ceil(pageDeliveries(rates.deliveries) / each)));
 }
 

@@ -55,9 +55,8 @@ function failureOf(
   if (answer.kind === 'error') {
     return { error: { summary: answer.summary, detail: answer.detail }, retryable: answer.retryable };
   }
-  const check = isSuccess(expected, answer.statusCode, answer.contains);
-  if (check.success) return null;
-  return { error: openError(check.reason), retryable: !USELESS_TO_RETRY.includes(answer.statusCode) };
+  const mismatch = mismatchOf(expected, answer.statusCode, answer.contains);
+  return mismatch && { error: openError(mismatch), retryable: !USELESS_TO_RETRY.includes(answer.statusCode) };
 }
 
 function askedWait(answer: Answer, nowMs: number): number | null {
@@ -70,24 +69,22 @@ function askedWait(answer: Answer, nowMs: number): number | null {
  */
 export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string };
 
-export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
-
-/** Whether a destination's response counts as success (`expectedResponse` of its route). */
-export function isSuccess(expected: ExpectedResponse | null, statusCode: number, contains: boolean): ResponseCheck {
+/** Why a destination's response is no success (`expectedResponse` of its route); null when it is one. */
+export function mismatchOf(
+  expected: ExpectedResponse | null,
+  statusCode: number,
+  contains: boolean,
+): ErrorSummary | null {
   const statusCodes = expected?.statusCodes ?? [];
   const statusIsRight =
     statusCodes.length > 0 ? statusCodes.includes(statusCode) : statusCode >= 200 && statusCode <= 299;
   if (!statusIsRight) {
     const wanted = named(statusCodes.length > 0 ? ` (expected ${statusCodes.join(' or ')})` : '');
-    return { success: false, reason: ownWords`The destination returned ${statusCode}${wanted}` };
+    return ownWords`The destination returned ${statusCode}${wanted}`;
   }
-  if (expected?.bodyContains && !contains) {
-    return {
-      success: false,
-      reason: ownWords`The destination returned ${statusCode}, but the body does not contain the expected text`,
-    };
-  }
-  return { success: true };
+  return expected?.bodyContains && !contains
+    ? ownWords`The destination returned ${statusCode}, but the body does not contain the expected text`
+    : null;
 }
 
 export interface FailoverRule {

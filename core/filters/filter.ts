@@ -77,9 +77,9 @@ export class ConditionError extends Error {
   }
 }
 
-export type ValuesTest = (values: readonly unknown[], budget: Budget) => boolean;
+type ValuesTest = (values: readonly unknown[], budget: Budget) => boolean;
 
-export interface CompiledCondition {
+interface CompiledCondition {
   read: FieldReader;
   test: ValuesTest;
 }
@@ -104,8 +104,8 @@ const OPERATORS: Record<string, (value: unknown, budget: Budget) => ValuesTest> 
   not_equals: (value) => anyNot(equalsAny([required(value)])),
   contains: (value) => any(contains(required(value))),
   not_contains: (value) => anyNot(contains(required(value))),
-  starts_with: (value) => any(startsWith(text(value))),
-  ends_with: (value) => any(endsWith(text(value))),
+  starts_with: (value) => any(textTest(value, (actual, start) => actual.startsWith(start))),
+  ends_with: (value) => any(textTest(value, (actual, end) => actual.endsWith(end))),
   matches: (value, budget) => any(matches(text(value), budget)),
   exists: () => (values) => values.length > 0,
   not_exists: () => (values) => values.length === 0,
@@ -167,23 +167,16 @@ function list(value: unknown): unknown[] {
   return elements;
 }
 
-function startsWith(start: string): ValueTest {
-  return onText((actual) => actual.startsWith(start));
-}
-
-function endsWith(end: string): ValueTest {
-  return onText((actual) => actual.endsWith(end));
+function textTest(value: unknown, test: (actual: string, wanted: string) => boolean): ValueTest {
+  const wanted = text(value);
+  return onText((actual) => test(actual, wanted));
 }
 
 function matches(pattern: string, budget: Budget): ValueTest {
   budget.spend(patternSteps(pattern));
-  const compiled = compileOrRefuse(pattern);
-  return onText((actual) => compiled.test(actual), compiled.stepsPerCharacter);
-}
-
-function compileOrRefuse(pattern: string) {
   try {
-    return compilePattern(pattern);
+    const compiled = compilePattern(pattern);
+    return onText((actual) => compiled.test(actual), compiled.stepsPerCharacter);
   } catch (error) {
     throw error instanceof PatternError ? new ConditionError('value', error.message) : error;
   }
@@ -213,7 +206,10 @@ export function fieldReader(field: string): FieldReader | null {
   const [first, ...rest] = steps;
   const root = first !== undefined && 'key' in first ? first.key : null;
   const name = nameOf(rest);
-  if (root === 'headers' && name !== null) return headerReader(name.toLowerCase());
+  if (root === 'headers' && name !== null) {
+    const lower = name.toLowerCase();
+    return ({ headers }) => (Object.hasOwn(headers, lower) ? [headers[lower]] : []);
+  }
   if (root === 'query' && name !== null) return (request) => request.query().getAll(name);
   if (root === 'method' && rest.length === 0) return (request) => [request.method];
   if (root === 'request' && name === 'path') return ({ path }) => (path === '' ? [] : [path]);
@@ -229,8 +225,4 @@ export function fieldReader(field: string): FieldReader | null {
 function nameOf(steps: PathStep[]): string | null {
   const keys = steps.flatMap((step) => ('key' in step ? [step.key] : []));
   return keys.length > 0 && keys.length === steps.length ? keys.join('.') : null;
-}
-
-function headerReader(name: string): FieldReader {
-  return ({ headers }) => (Object.hasOwn(headers, name) ? [headers[name]] : []);
 }

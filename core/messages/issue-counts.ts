@@ -2,14 +2,7 @@
 // as they like, so all of it is bounded: subjects, and causes of a subject. What is beyond is counted by organization
 // and kind.
 import { FairQueue } from '../fairness/fair-queue.ts';
-import {
-  type IssueFailure,
-  type IssueKind,
-  type IssueSink,
-  type IssueSubject,
-  MAX_CAUSES,
-  OTHER_CAUSE,
-} from './issues.ts';
+import { type IssueFailure, type IssueSink, type IssueSubject, MAX_CAUSES, OTHER_CAUSE } from './issues.ts';
 
 const MAX_FAILING = 1000;
 const MAX_WORKING = 4000;
@@ -115,7 +108,7 @@ export class IssueCounts implements IssueSink {
 
   /** What finds no place of its own. */
   #togetherOf({ organizationId, kind }: IssueSubject): SubjectCount | null {
-    const subject = togetherSubject(organizationId, kind);
+    const subject = { organizationId, kind, sourceId: null, routeId: null, destinationId: null };
     const key = keyOf(subject);
     const known = this.#failing.get(key);
     if (known !== undefined) return known;
@@ -129,11 +122,6 @@ export class IssueCounts implements IssueSink {
     this.#failing.set(key, counted);
     return counted;
   }
-}
-
-/** What is counted together because there is too much. */
-function togetherSubject(organizationId: string, kind: IssueKind): IssueSubject {
-  return { organizationId, kind, sourceId: null, routeId: null, destinationId: null };
 }
 
 const keyOf = ({ kind, organizationId, sourceId, routeId, destinationId }: IssueSubject): string =>

@@ -156,26 +156,18 @@ const MAX_ERROR_LENGTH = 300;
 const MAX_TEXT_BYTES = 2048;
 
 function readErrors(errors: readonly ErrorObject[]): SchemaError[] {
-  return errors.slice(0, MAX_ERRORS).map((error) => ({
-    path: cut(error.instancePath),
-    message: cut(`${error.message ?? 'is not valid'}${detailOf(error)}`),
-  }));
+  return errors.slice(0, MAX_ERRORS).map(({ instancePath, message = 'is not valid', keyword, params }) => {
+    const detail = DETAILS[keyword]?.(params);
+    return { path: cut(instancePath), message: cut(detail === undefined ? message : `${message}: ${detail}`) };
+  });
 }
 
-function detailOf({ keyword, params }: ErrorObject): string {
-  switch (keyword) {
-    case 'additionalProperties':
-      return `: ${String(params.additionalProperty)}`;
-    case 'unevaluatedProperties':
-      return `: ${String(params.unevaluatedProperty)}`;
-    case 'enum':
-      return `: ${JSON.stringify(params.allowedValues)}`;
-    case 'const':
-      return `: ${JSON.stringify(params.allowedValue)}`;
-    default:
-      return '';
-  }
-}
+const DETAILS: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
+  additionalProperties: ({ additionalProperty }) => String(additionalProperty),
+  unevaluatedProperties: ({ unevaluatedProperty }) => String(unevaluatedProperty),
+  enum: ({ allowedValues }) => JSON.stringify(allowedValues),
+  const: ({ allowedValue }) => JSON.stringify(allowedValue),
+};
 
 /** One text for the delivery: which schema, and where the payload does not match it. At most 2 KiB of storable text. */
 export function describeErrors(schema: { name: string; version: number }, errors: readonly SchemaError[]): string {

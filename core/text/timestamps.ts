@@ -112,12 +112,8 @@ function clockOf(hour: number, minute: number, second: number): number | null {
   return isEnd ? DAY_MS : (hour * 60 + minute) * MINUTE_MS + second * 1000;
 }
 
-function zoneOf({
-  zone = 'z',
-  sign,
-  zoneHour,
-  zoneMinute,
-}: Readonly<Record<string, string | undefined>>): number | null {
+function zoneOf(parts: Readonly<Record<string, string | undefined>>): number | null {
+  const { zone = 'z', sign, zoneHour, zoneMinute } = parts;
   if (sign === undefined) {
     const hours = ZONES[zone.toLowerCase()];
     return hours === undefined ? null : hours * 60 * MINUTE_MS;

@@ -265,17 +265,14 @@ export type DestinationType = 'http' | WarehouseType;
 export const DESTINATION_TYPES: [DestinationType, ...DestinationType[]] = ['http', ...WAREHOUSE_TYPES];
 
 /** The member to change of those that do not go together, and what is wrong with it; null when all do. */
-export function conflictIn({
-  fileFormat,
-  compression,
-  payloadColumn,
-}: Pick<WarehouseConfig, 'fileFormat' | 'compression' | 'payloadColumn'>): { member: string; message: string } | null {
+export function conflictIn(
+  config: Pick<WarehouseConfig, 'fileFormat' | 'compression' | 'payloadColumn'>,
+): { member: string; message: string } | null {
+  const { fileFormat, compression, payloadColumn } = config;
   if (fileFormat === 'parquet' && payloadColumn === 'json') {
     const why = 'must be text with fileFormat parquet, because each column has one type';
-    return {
-      member: 'payloadColumn',
-      message: `${why}: send "payloadColumn": "text", and map the fields that you need`,
-    };
+    const message = `${why}: send "payloadColumn": "text", and map the fields that you need`;
+    return { member: 'payloadColumn', message };
   }
   if (fileFormat !== 'parquet' && !isTextCompression(compression)) {
     const message = `must be ${listed(TEXT_COMPRESSIONS)} with fileFormat ${fileFormat}; ${compression} is only for parquet`;

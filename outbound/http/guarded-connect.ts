@@ -8,7 +8,7 @@ import { buildConnector } from 'undici';
 import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { type AllowList, currentAllowList, type IsOfThisMachine, normalHost, refusalOf } from './address-guard.ts';
-import { createOwnServices, type OwnServices } from './protected-services.ts';
+import { addressesOf, createOwnServices, type OwnServices } from './protected-services.ts';
 import { type Connection, watchSocket } from './pools.ts';
 import { OwnSendError } from './send-errors.ts';
 
@@ -227,7 +227,7 @@ export function createLookUps(options: LookUpOptions): LookUp {
 
   // The slot is that of a thread: it is given back when the resolver is done, however long others wait.
   function begin(hostname: string, leave: Leave): Running {
-    const answer = ask(resolve, hostname).finally(() => {
+    const answer = addressesOf(hostname, resolve).finally(() => {
       running.delete(hostname);
       leave();
     });
@@ -268,12 +268,6 @@ export function createLookUps(options: LookUpOptions): LookUp {
 export function lookUpSlots(threads: string | undefined): number {
   const atOnce = Math.floor(((Number(threads) || DEFAULT_THREADS) + 1) / 2);
   return Math.max(1, atOnce - KEPT_FREE);
-}
-
-function ask(resolve: Resolve, hostname: string): Promise<ResolvedAddress[]> {
-  return new Promise((found, failed) => {
-    resolve(hostname, (error, addresses) => (error === null ? found(addresses) : failed(error)));
-  });
 }
 
 function notInTime(hostname: string): Error {

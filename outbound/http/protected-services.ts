@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import type { HostAndPort } from '../../core/http/host-and-port.ts';
 import { classifyAddress, isOfThisMachine, normalForm, normalHost } from './address-guard.ts';
-import type { Resolve } from './guarded-connect.ts';
+import type { Resolve, ResolvedAddress } from './guarded-connect.ts';
 
 export type OwnServices = ReturnType<typeof createOwnServices>;
 
@@ -85,10 +85,11 @@ function createKnownAddresses(resolve: Resolve, now: () => number) {
   const names = new Map<string, Name>();
 
   async function ask(host: string): Promise<void> {
-    const found = await answer(host, resolve);
+    const found = await addressesOf(host, resolve).catch(() => []);
     const name = names.get(host);
     // Failure policy: a name that cannot be resolved keeps the addresses it had.
-    if (name && found.length > 0) name.addresses = withAnswer(name.addresses, found.map(normalForm), now());
+    const addresses = found.map(({ address }) => normalForm(address));
+    if (name && addresses.length > 0) name.addresses = withAnswer(name.addresses, addresses, now());
   }
 
   return {
@@ -114,8 +115,9 @@ function withAnswer(before: ReadonlyMap<string, number>, found: string[], at: nu
   return new Map([...kept, ...[...latest].map((address) => [address, at] as const)]);
 }
 
-function answer(host: string, resolve: Resolve): Promise<string[]> {
-  return new Promise((done) => {
-    resolve(host, (error, addresses) => done(error === null ? addresses.map(({ address }) => address) : []));
+/** @throws what the resolver says */
+export function addressesOf(hostname: string, resolve: Resolve): Promise<ResolvedAddress[]> {
+  return new Promise((found, failed) => {
+    resolve(hostname, (error, addresses) => (error === null ? found(addresses) : failed(error)));
   });
 }

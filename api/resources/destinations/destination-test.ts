@@ -1,7 +1,7 @@
 // Tests of a destination: a webhook that is sent to it, or a file that is uploaded.
 import { z } from 'zod';
 import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
-import { isSuccess } from '../../../core/delivery/verdict.ts';
+import { mismatchOf } from '../../../core/delivery/verdict.ts';
 import { isReceivable } from '../../../core/ingest/ingest-path.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
@@ -177,8 +177,8 @@ async function send(
   const result = await sender.send({ ...request, organizationId, poolKey: id, timeoutMs: row.timeoutMs });
   if (result.kind === 'error') return failedSend(null, result.latency, null, result.detail);
   const { statusCode, latency, bodyText } = result;
-  const judged = isSuccess(null, statusCode, false);
-  if (!judged.success) return failedSend(statusCode, latency, bodyText, judged.reason);
+  const mismatch = mismatchOf(null, statusCode, false);
+  if (mismatch !== null) return failedSend(statusCode, latency, bodyText, mismatch);
   return { success: true, statusCode, latency, responseBody: bodyText, message: 'The test webhook was delivered' };
 }
 
