@@ -17,19 +17,21 @@ const CLOCK_MS = 60_000;
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
 
+/** Of what is counted; without statuses it counts deliveries of any. */
+type Look = [label: string, color: string, statuses?: string];
 const MEMBERS = {
   events: ['events', '--series-1'],
   filtered: ['filtered out', '--series-5'],
-  delivered: ['delivered', '--series-2'],
-  failed: ['failed', '--series-3'],
-  failedOver: ['failed over', '--series-5'],
-  notSent: ['failed before sending', '--series-4'],
+  delivered: ['delivered', '--series-2', 'delivered'],
+  failed: ['failed', '--series-3', 'failed'],
+  failedOver: ['failed over', '--series-5', 'failed_over'],
+  notSent: ['failed before sending', '--series-4', 'schema_failed,filter_failed,failed'],
   refused: ['refused', '--series-3'],
   avgLatency: ['average', '--series-1'],
   p50: ['p50', '--series-1'],
   p95: ['p95', '--series-4'],
   p99: ['p99', '--series-3'],
-} as const;
+} satisfies Record<string, Look>;
 type Member = keyof typeof MEMBERS;
 
 /**
@@ -74,14 +76,6 @@ export function Charts({ show, of = {} }: { show: (keyof typeof CHARTS)[]; of?: 
   );
 }
 
-/** The statuses of deliveries that a member counts; without them any. */
-const STATUSES: Partial<Record<Member, string>> = {
-  delivered: 'delivered',
-  failed: 'failed',
-  failedOver: 'failed_over',
-  notSent: 'schema_failed,filter_failed,failed',
-};
-
 /** The list that holds what a member counts. */
 function listOfMember(member: Member, of: Subject): List {
   if (member === 'events' || member === 'filtered') return { to: '/events', search: of };
@@ -89,8 +83,8 @@ function listOfMember(member: Member, of: Subject): List {
     return of.sourceId
       ? { to: `/sources/${of.sourceId}`, search: { tab: 'refused-webhooks' } }
       : { to: '/refusals', search: {} };
-  const status = STATUSES[member];
-  return { to: '/deliveries', search: { ...of, ...(status !== undefined && { status }) } };
+  const [, , status] = MEMBERS[member] as Look;
+  return { to: '/deliveries', search: { ...of, status } };
 }
 
 function Figures({ title, metric, members, range, of }: Content & { range: RangeName; of: Subject }) {
