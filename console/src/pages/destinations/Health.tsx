@@ -12,49 +12,32 @@ import { notReplayed } from '../deliveries/ReplayFailed.tsx';
 
 const DAY_MS = 86_400_000;
 const HOUR_S = 3600;
-const WAITING = [
-  ['pending', 'Pending'],
-  ['retrying', 'Retrying'],
-  ['circuit_open', 'Held'],
-] as const;
+const WAITING = { pending: 'Pending', retrying: 'Retrying', circuit_open: 'Held' } as const;
+const WAITING_STATUSES = Object.keys(WAITING) as (keyof typeof WAITING)[];
 
 /** All figures of the card are asked for together: they are of one moment. Without its health there are none. */
 function useHealth(id: string) {
   const maySee = useMay('deliveries:read');
   const read = async (signal: AbortSignal) => {
-    const totalOf = (where: Input<'listDeliveries'>): Promise<Total | null> =>
-      call('listDeliveries', { ...where, pageSize: 1 }, { signal }).then(
-        ({ pagination }) => pagination,
-        () => null,
-      );
-    const [health, waiting, metrics, left] = await Promise.all([
-      call('getDestinationHealth', { id }, { signal }),
-      Promise.all(
-        (maySee ? WAITING : []).map(async ([status, label]) => {
-          const pagination = await totalOf({ destinationId: id, status });
-          return (
-            pagination && {
-              status,
-              label,
-              total: pagination.total,
-              count: plural(pagination.total, 'delivery', totalText(pagination)),
-            }
-          );
-        }),
-      ),
+    const totalOf = async (where: Input<'listDeliveries'>): Promise<Total | null> =>
       maySee
-        ? call('getMetrics', { metric: 'attempts', destinationId: id, from: dayAgo(), step: HOUR_S }, { signal }).catch(
+        ? call('listDeliveries', { ...where, pageSize: 1 }, { signal }).then(
+            ({ pagination }) => pagination,
             () => null,
           )
-        : null,
-      maySee ? totalOf(notReplayed(id)) : null,
+        : null;
+    const attempts = { metric: 'attempts', destinationId: id, from: dayAgo(), step: HOUR_S } as const;
+    const [health, metrics, left, ...totals] = await Promise.all([
+      call('getDestinationHealth', { id }, { signal }),
+      maySee ? call('getMetrics', attempts, { signal }).catch(() => null) : null,
+      totalOf(notReplayed(id)),
+      ...WAITING_STATUSES.map((status) => totalOf({ destinationId: id, status })),
     ]);
-    return {
-      health,
-      waiting: waiting.filter((row) => row !== null),
-      left,
-      codes: metrics && (metrics.series[0]?.total.codes ?? {}),
-    };
+    const waiting = WAITING_STATUSES.flatMap((status, index) => {
+      const total = totals[index];
+      return total ? [{ status, total }] : [];
+    });
+    return { health, waiting, left, codes: metrics && (metrics.series[0]?.total.codes ?? {}) };
   };
   return useQuery({
     queryKey: ['health', id, maySee],
@@ -95,10 +78,10 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
               'Last success': <Time at={health.lastSuccessAt} />,
               'Last failure': <Time at={health.lastFailureAt} />,
               ...Object.fromEntries(
-                waiting.map(({ status, label, count }) => [
-                  label,
+                waiting.map(({ status, total }) => [
+                  WAITING[status],
                   <PageLink key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' }}>
-                    {count}
+                    {plural(total.total, 'delivery', totalText(total))}
                   </PageLink>,
                 ]),
               ),
@@ -128,7 +111,7 @@ const stateOf = ({ health, waiting }: Answer) =>
   (health.status === 'healthy' || health.status === 'unknown') && isHeld(waiting) ? 'circuit_open' : health.status;
 
 const isHeld = (waiting: Answer['waiting']): boolean =>
-  waiting.some(({ status, total }) => status === 'circuit_open' && total > 0);
+  waiting.some(({ status, total }) => status === 'circuit_open' && total.total > 0);
 
 /** Why it is degraded or failing. */
 function reasonText({ health, left }: Answer): string {
