@@ -1,5 +1,5 @@
 // Filters of lists. Each is a member of the address (search.ts), so that what is seen can be sent to somebody.
-import { Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
+import { Box, Button, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { BookmarkIcon, Cross2Icon, MagnifyingGlassIcon, MixerHorizontalIcon } from './icons.tsx';
 import { useLocation } from '@tanstack/react-router';
@@ -181,7 +181,7 @@ export function Filters({ of, views = {} }: BarProps) {
           ))}
         </section>
       )}
-      <div className="narrow-only">
+      <Box hiddenFrom="sm">
         <Button
           variant="default"
           leftSection={<MixerHorizontalIcon />}
@@ -190,7 +190,7 @@ export function Filters({ of, views = {} }: BarProps) {
         >
           Filters{hasFilter && ` (${count})`}
         </Button>
-      </div>
+      </Box>
       <search className="row filters" aria-label="Filters" data-open={isOpen ? '' : undefined}>
         {shown
           .filter(({ name, isMore: isRare }) => isMore || !isRare || search[name] !== undefined)
