@@ -16,19 +16,24 @@ const MOST_SHOWN = 300;
  * The deliveries that failed with its cause and have not been replayed: `3 failed deliveries`, with a `+` where one
  * look does not find all; null: none.
  */
-export function useFailed(issue: Issue): { total: number; text: string; what: string } | null {
+export function useFailed(issue: Issue): { text: string; what: string } | null {
   const enabled = useMay('issues:write') && canRetry(issue);
   const input = { id: issue.id, body: { dryRun: true } };
   const { data } = useAsk('retryIssue', input, { enabled, scope: 'deliveries:write', every: AGAIN_MS });
   if (!data || data.deliveriesFound === 0) return null;
-  const total = data.deliveriesFound;
-  const text = `${countText(total)}${data.more ? '+' : ''}`;
-  return { total, text, what: plural(total, 'failed delivery', text) };
+  const text = `${countText(data.deliveriesFound)}${data.more ? '+' : ''}`;
+  return { text, what: plural(data.deliveriesFound, 'failed delivery', text) };
 }
 
-/** What fixes an open issue. @param children replays what failed */
-export function Help({ issue, children }: { issue: Issue; children: ReactNode }) {
-  const failed = useFailed(issue);
+interface Props {
+  issue: Issue;
+  failed: ReturnType<typeof useFailed>;
+  /** Replays what failed. */
+  children: ReactNode;
+}
+
+/** What fixes an open issue. */
+export function Help({ issue, failed, children }: Props) {
   const held = useWaiting(issue, 'circuit_open');
   const retrying = useWaiting(issue, 'retrying');
   const affected = Object.entries({ failed, held, retrying }).flatMap(([is, some]) =>

@@ -1,7 +1,7 @@
 // One issue: what fails, why, since when, the steps that fix it, and what can be done.
 import { Button } from '@mantine/core';
 import type { Issue } from '@hookyard/client';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct } from '../../api/queries.ts';
@@ -46,17 +46,7 @@ export function IssuePage() {
         <>
           {retriedAt !== null && mayDeliveries && <Outcome where={placeIn(issue)} since={retriedAt} />}
           {(issue.routeId !== null || issue.kind === 'order_blocked') && <HeldBy {...placeIn(issue)} />}
-          {issue.state === 'resolved' ? (
-            <Resolved issue={issue}>
-              <Retry issue={issue} variant="filled" onRetry={setRetriedAt} />
-            </Resolved>
-          ) : (
-            <Card title="How to fix it">
-              <Help issue={issue}>
-                <Retry issue={issue} onRetry={setRetriedAt} />
-              </Help>
-            </Card>
-          )}
+          <Remedy issue={issue} onRetry={setRetriedAt} />
           <details>
             <summary>What the states mean</summary>
             <ul>
@@ -120,46 +110,22 @@ function Actions({ issue }: { issue: Issue }) {
   );
 }
 
-function Resolved({ issue, children }: { issue: Issue; children: ReactNode }) {
+/** What fixes it; of one that is resolved what is left to replay. */
+function Remedy({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
   const failed = useFailed(issue);
-  return (
-    <>
-      <Callout tone="ok" title="Resolved">
-        If the failure recurs within an hour, the issue reopens.
-      </Callout>
-      {failed && (
-        <Callout tone="warn" title={`${failed.what} not replayed`}>
-          <div className="hold">
-            <span className="grow">Failed deliveries are not sent again automatically.</span>
-            {children}
-          </div>
-        </Callout>
-      )}
-    </>
-  );
-}
-
-interface RetryProps {
-  issue: Issue;
-  variant?: 'filled' | 'default';
-  onRetry: (since: string) => void;
-}
-
-function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
-  const failed = useFailed(issue);
-  if (failed === null) return null;
+  const isResolved = issue.state === 'resolved';
   const retry = async () => {
     const since = await sinceNow(placeIn(issue));
     const result = await call('retryIssue', { id: issue.id });
     onRetry(since);
     return result;
   };
-  return (
+  const replay = failed && (
     <ConfirmedAction
       label={`Replay ${failed.what}`}
       title="Replay failed deliveries"
       verb="Replay deliveries"
-      variant={variant}
+      variant={isResolved ? 'filled' : 'default'}
       run={retry}
       said={({ deliveriesCreated, more }) =>
         `${plural(deliveriesCreated, 'delivery')} created${more ? '. Replay again for the rest.' : ''}`
@@ -170,5 +136,28 @@ function Retry({ issue, variant = 'default', onRetry }: RetryProps) {
         1,000 at a time. Fix the cause first, or they will fail again.
       </p>
     </ConfirmedAction>
+  );
+  if (!isResolved)
+    return (
+      <Card title="How to fix it">
+        <Help issue={issue} failed={failed}>
+          {replay}
+        </Help>
+      </Card>
+    );
+  return (
+    <>
+      <Callout tone="ok" title="Resolved">
+        If the failure recurs within an hour, the issue reopens.
+      </Callout>
+      {failed && (
+        <Callout tone="warn" title={`${failed.what} not replayed`}>
+          <div className="hold">
+            <span className="grow">Failed deliveries are not sent again automatically.</span>
+            {replay}
+          </div>
+        </Callout>
+      )}
+    </>
   );
 }
