@@ -1,5 +1,4 @@
-// The page of one record, which the address names: name, status, actions, tabs, and a rail of facts. And that of its
-// form.
+// The page of one record, which the address names: name, status, actions, tabs, and a rail of facts.
 import { Tabs } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import type { Route } from '@hookyard/client';
@@ -155,23 +154,5 @@ function RecordTabs({ of }: { of: Record<string, ReactNode> }) {
         <div className="stack">{of[shown]}</div>
       </Tabs.Panel>
     </Tabs>
-  );
-}
-
-interface EditProps<N extends Gets> {
-  get: N;
-  what: PageKind;
-  children: (record: Output<N> & { id: string }) => ReactNode;
-}
-
-/** The form is to have the id as its key: it begins with what is stored when it is opened. */
-export function EditPage<N extends Gets>({ get, what, children }: EditProps<N>) {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk(get, { id } as Input<N>);
-  const record = answer.data as (Output<N> & { id: string } & Common) | undefined;
-  return (
-    <Page title={`Edit ${record?.name === undefined ? what : plain(record.name)}`} crumb={crumbOf(what)}>
-      <Loaded answer={{ ...answer, data: record }}>{children}</Loaded>
-    </Page>
   );
 }

@@ -1,13 +1,15 @@
 // The pages with the form of a record: of a new one, and of one that is stored.
 import { Modal } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call } from '../api/client.ts';
+import { useAsk } from '../api/queries.ts';
 import { crumbOf, operationOf, pathOf, type RecordKind } from '../api/records.ts';
+import { Loaded } from '../components/Failed.tsx';
 import { Page } from '../components/Page.tsx';
-import { EditPage } from '../components/RecordPage.tsx';
 import { Card, Facts, type FactValues } from '../components/ui.tsx';
+import { plain } from '../format.ts';
 import { Time } from '../zone.tsx';
 import { FormFrame } from './FormFrame.tsx';
 import { type Entry, errorsBeside, factsOf, Fields } from './fields.tsx';
@@ -54,7 +56,6 @@ export function useMembersForm<M extends object, Saved extends { id: string }>(
 export function recordPages<M extends object, Saved extends { id: string; name: string }>(kind: Kind<M, Saved>) {
   const { what, members, useStart = () => ({}), useEntries } = kind;
   const path = pathOf(what);
-  const get = operationOf('get', what);
 
   interface FormProps {
     stored?: Saved;
@@ -97,14 +98,19 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
         <Form start={startOf(members)} onSaved={onSaved} onCancel={onClose} />
       </Modal>
     ),
-    Edit: () => (
-      <EditPage get={get} what={what}>
-        {(record) => {
-          const stored = record as unknown as Saved;
-          return <Form key={stored.id} stored={stored} start={valuesOf(members, stored)} />;
-        }}
-      </EditPage>
-    ),
+    Edit: () => {
+      const { id = '' } = useParams({ strict: false }) as { id?: string };
+      const answer = useAsk(operationOf('get', what), { id });
+      const stored = answer.data as unknown as Saved | undefined;
+      return (
+        <Page title={`Edit ${stored ? plain(stored.name) : what}`} crumb={crumbOf(what)}>
+          <Loaded answer={{ ...answer, data: stored }}>
+            {/* By its id: it begins with what is stored when it is opened. */}
+            {(one) => <Form key={one.id} stored={one} start={valuesOf(members, one)} />}
+          </Loaded>
+        </Page>
+      );
+    },
     /** What is stored, in the words of the form. Its key is to be the version: it shows one. */
     Settings: ({ of, more }: { of: Saved; more?: FactValues }) => {
       const form = useForm<ValuesOf<M>>({ initialValues: valuesOf(members, of) });
