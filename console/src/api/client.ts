@@ -6,8 +6,6 @@ import {
   HookyardError,
   type ListName,
   type Operations,
-  type Streamed,
-  type StreamOptions,
 } from '@hookyard/client';
 import { exactJson } from '../exact-json.ts';
 import { watchedFetch } from './connection.ts';
@@ -26,7 +24,7 @@ const PATIENCE = { maxRetries: 2, maxWaitMs: 3000 };
 let made: { key: string; client: Client } | undefined;
 
 /** The client of the key of this tab. @throws when nobody is signed in: pages that unmount may still ask something */
-function client(): Client {
+export function client(): Client {
   const { key } = session.get();
   if (key === null) throw new Error('You are signed out. Sign in again.');
   if (made?.key !== key) made = { key, client: clientWith(key, ownFetch(key)) };
@@ -84,14 +82,3 @@ export async function call<N extends Name>(
   if (version !== undefined) noteVersion(answer, version);
   return answer;
 }
-
-/** Follows events as they arrive. */
-export const stream = (input: Input<'streamEvents'>, options: StreamOptions): AsyncGenerator<Streamed, void> =>
-  client().streamEvents(input, options);
-
-/** Every item of a list. */
-export const each = <N extends ListName>(
-  name: N,
-  input: Input<N>,
-  options: CallOptions,
-): AsyncGenerator<Item<N>, void> => client().each(name, input, options) as AsyncGenerator<Item<N>, void>;

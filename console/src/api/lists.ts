@@ -5,7 +5,7 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import type { ListName } from '@hookyard/client';
 import { type Total, totalText } from '../format.ts';
 import { type SingleScope, useMay } from './caller.tsx';
-import { call, each, type Input, type Item, type Output } from './client.ts';
+import { call, client, type Input, type Item, type Output } from './client.ts';
 import { AGAIN_MS, type AskOptions, useAsk } from './queries.ts';
 
 /** How long one waits for a part before it is shown as it is, ms. */
@@ -87,7 +87,8 @@ export async function gather<N extends ListName>(
   { signal, tell }: { signal?: AbortSignal; tell?: (count: number) => void } = {},
 ): Promise<Gathered<Item<N>>> {
   const records: Item<N>[] = [];
-  for await (const record of each(name, input as Input<N>, signal ? { signal } : {})) {
+  const found = client().each(name, input as Input<N>, signal ? { signal } : {}) as AsyncGenerator<Item<N>, void>;
+  for await (const record of found) {
     if (records.length === most) return { records, isCut: true };
     records.push(record);
     if (records.length % 100 === 0) tell?.(records.length);

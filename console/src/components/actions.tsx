@@ -3,11 +3,12 @@ import { Button, type ButtonProps, Group, Menu, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { DotsVerticalIcon } from './icons.tsx';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, use, useState } from 'react';
 import { call, HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
-import { askAgain, refetch, useTask } from '../api/queries.ts';
+import { askAgain, refetch } from '../api/queries.ts';
 import { ifUnchanged } from '../api/versions.ts';
 import { operationOf, pathOf, type RecordKind } from '../api/records.ts';
 import { plain, plural, sentence } from '../format.ts';
@@ -35,20 +36,19 @@ interface ConfirmProps<Result> {
 export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Result>) {
   const { title, verb = title, children, run, said, onDone, isDestructive } = props;
   const onClose = use(Close);
-  const { mutate, isPending, error } = useTask();
-  const begin = async () => {
-    try {
-      const result = await run();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: run,
+    onSuccess: async (result) => {
       if (said !== undefined) notifications.show({ message: typeof said === 'string' ? said : said(result) });
       await onDone?.();
       onClose();
       void askAgain();
-    } catch (problem) {
+    },
+    onError: (problem) => {
       // What is behind the dialog is old: its new state can be decided on at once.
       if (problem instanceof HookyardError && problem.status === 412) void refetch();
-      throw problem;
-    }
-  };
+    },
+  });
   return (
     <Modal opened onClose={onClose} title={title}>
       <div className="stack">
@@ -67,7 +67,7 @@ export function Confirm<Result>({ isReady = true, ...props }: ConfirmProps<Resul
           color={isDestructive ? 'red.8' : undefined}
           loading={isPending}
           disabled={!isReady}
-          onClick={() => mutate(begin)}
+          onClick={() => mutate()}
         >
           {verb}
         </Button>

@@ -1,7 +1,7 @@
 // A list of events that moves by itself: the stream says when something has arrived, and the list is asked for again.
 // Where the stream does not do, the list is asked for again and again, and the page says why.
 import type { Event, StreamOptions } from '@hookyard/client';
-import { HookyardError, type Input, stream } from '../api/client.ts';
+import { client, HookyardError, type Input } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { Button } from '@mantine/core';
 import { useDocumentVisibility } from '@mantine/hooks';
@@ -150,7 +150,7 @@ async function follow(filter: LiveFilter, { signal, ...page }: Following): Promi
     let isOpen = false;
     try {
       const options: StreamOptions = { signal, timeoutMs: FIRST_WORD_MS, ...(last !== null && { lastEventId: last }) };
-      for await (const one of stream(filter, options)) {
+      for await (const one of client().streamEvents(filter, options)) {
         if (one.type !== 'open' || last === null) page.changed();
         last = one.type === 'event' ? one.event.id : one.type === 'open' ? one.lastEventId : last;
         if (!isOpen) page.tell({ is: 'open', backAt: wasAway ? Date.now() : null });
