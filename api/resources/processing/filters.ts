@@ -19,7 +19,7 @@ import { type Operation, operation } from '../../request/operation.ts';
 import { refuse, refused } from '../../request/validation.ts';
 import * as table from '../table.ts';
 import { component, exampleSample, flag, text, withExample } from '../values.ts';
-import { NamedRecords, namedRows, usedRows } from './named-records.ts';
+import { namedRecords, namedRows, usedRows } from './named-records.ts';
 
 const MAX_FIELD_LENGTH = 1024;
 const MAX_CONDITIONS_BYTES = 64 * 1024;
@@ -78,7 +78,7 @@ const testConditionsSchema = testSchema.extend({ conditions, logic: logic.option
 
 const exampleConditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
 
-const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
+const filters = namedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   name: 'Filter',
   kind: 'filter',
   entity: Filter,
@@ -101,7 +101,7 @@ const filterResult = component('FilterResult', {
 });
 
 export const filterOperations: Operation[] = [
-  ...filters.operations(),
+  ...filters.operations,
   operation('testConditions', 'post', '/api/filters/test', {
     tag: 'Filters',
     changesNothing: true,

@@ -11,14 +11,13 @@ import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/request-and-record-limits.ts';
 import { type Context, entityManager, organizationId } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import type { Operation, RequestBody } from '../../request/operation.ts';
+import type { RequestBody } from '../../request/operation.ts';
 import { parseBody } from '../../request/validation.ts';
 import { crudOperations } from '../crud.ts';
 import * as field from '../fields.ts';
 import {
   changedMembers,
   changeRecord,
-  type Find,
   finder,
   matching,
   orDuplicateSlug,
@@ -67,104 +66,62 @@ interface NamedKind<Own> {
   leadsTo: string;
 }
 
-export class NamedRecords<Own extends object> {
-  readonly #kind: NamedKind<Own>;
-  readonly #entity: EntityName<Named & Own>;
-  readonly find: Find<Named & Own>;
-  readonly #createSchema: z.ZodType<NamedInput & Own>;
-  readonly #updateSchema: z.ZodType<Partial<NamedInput & Own>>;
+export function namedRecords<Own extends object>(named: NamedKind<Own>) {
+  const { name, kind, prefix, members, check, examples, leadsTo } = named;
+  type Record = Named & Own;
+  // The kind's entity and members are these, which MikroORM's types and those of tables cannot express.
+  const entity = named.entity as unknown as EntityName<Record>;
+  const createSchema = z.object(table.createShape(members)) as unknown as z.ZodType<NamedInput & Own>;
+  const updateSchema = z.object(table.updateShape(members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
+  const find = finder(entity, kind, prefix);
 
-  constructor(kind: NamedKind<Own>) {
-    this.#kind = kind;
-    // The kind's entity and members are these, which MikroORM's types and those of tables cannot express.
-    this.#entity = kind.entity as unknown as EntityName<Named & Own>;
-    this.#createSchema = z.object(table.createShape(kind.members)) as unknown as z.ZodType<NamedInput & Own>;
-    this.#updateSchema = z.object(table.updateShape(kind.members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
-    this.find = finder(this.#entity, kind.kind, kind.prefix);
+  async function readInput(ctx: Context) {
+    const { slug, ...sent } = await parseBody(ctx, createSchema);
+    const input = { ...table.defaultsOf(members), ...sent };
+    await check?.run(ctx, input as unknown as Own);
+    return { slug, input };
   }
 
-  operations(): Operation[] {
-    const { members, name, kind, examples, leadsTo } = this.#kind;
-    const errors = { 400: [`INVALID_${kind.toUpperCase()}`, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
-    const body = { schema: this.#createSchema, examples: examples.create };
-    return crudOperations({
-      tag: `${name}s`,
-      base: `/api/${kind}s`,
-      name,
-      noun: kind,
-      answer: component(name, table.answerShape(members)),
-      entity: this.#entity,
-      find: this.find,
-      show: (ctx, records) => this.#show(ctx, records),
-      list: { query: z.object(searchParams('name or slug')), where: (query) => matching(query, 'name', 'slug') },
-      create: {
-        run: async (ctx) => this.#store(ctx, await this.#input(ctx)),
-        body,
-        errors,
-        leadsTo: [leadsTo],
-      },
-      update: {
-        run: (ctx) => this.#update(ctx),
-        body: { schema: this.#updateSchema, examples: examples.update },
-        errors,
-      },
-      put: { run: (ctx) => this.#put(ctx), body, errors: { 400: errors[400] } },
-      remove: {
-        run: (ctx) =>
-          changeRecord(ctx, this.find, async (stored, em) => {
-            await requireUnused(em, `${kind}Id`, stored);
-            em.remove(stored);
-          }),
-        errors: { 409: ['IN_USE'] },
-      },
-    });
-  }
-
-  async #input(ctx: Context) {
-    const { slug, ...sent } = await parseBody(ctx, this.#createSchema);
-    const members = { ...table.defaultsOf(this.#kind.members), ...sent };
-    await this.#kind.check?.run(ctx, members as unknown as Own);
-    return { slug, members };
-  }
-
-  async #put(ctx: Context): Promise<Named & Own> {
-    const input = await this.#input(ctx);
-    const slug = slugOf(ctx, input.slug);
-    return putBySlug(ctx, slug, {
-      kind: this.#kind.kind,
-      entity: this.#entity,
-      create: () => this.#store(ctx, { slug, members: input.members }),
-      replace: (id) => this.#change(ctx, (stored) => changedMembers(stored, input.members), id),
-    });
-  }
-
-  #store(
-    ctx: Context,
-    { slug: given, members }: { slug: string | undefined; members: { name: string } },
-  ): Promise<Named & Own> {
-    const { kind, prefix } = this.#kind;
+  function store(ctx: Context, given: string | undefined, input: { name: string }): Promise<Record> {
     const id = newId(prefix);
     noteRecords(ctx, [id]);
-    return storeWithSlug(ctx, kind, { name: members.name, slug: given }, async (em, slug) => {
+    return storeWithSlug(ctx, kind, { name: input.name, slug: given }, async (em, slug) => {
       await requireRecordRoom(em, ctx, `${kind}s`);
-      const record = { ...members, id, organizationId: organizationId(ctx), slug };
-      return em.create(this.#entity, record as unknown as RequiredEntityData<Named & Own>);
+      const record = { ...input, id, organizationId: organizationId(ctx), slug };
+      return em.create(entity, record as unknown as RequiredEntityData<Record>);
     });
   }
 
-  /**
-   * The code of a record is checked before it is locked; if another request changes it meanwhile, it is checked again.
-   */
-  async #update(ctx: Context): Promise<Named & Own> {
-    const patch = field.sent(await parseBody(ctx, this.#updateSchema)) as Partial<NamedInput & Own>;
-    const { of: checked, run } = this.#kind.check ?? { of: [] };
+  /** @param changed the members that change in the record as it is under its lock */
+  function change(ctx: Context, changed: (stored: Record) => object, id?: string): Promise<Record> {
+    // A JSON member is replaced as a whole.
+    const assign = (stored: Record, em: EntityManager) =>
+      em.assign<Named>(stored, changed(stored), { mergeObjectProperties: false });
+    return changeRecord(ctx, find, assign, id);
+  }
+
+  async function put(ctx: Context): Promise<Record> {
+    const { slug: sent, input } = await readInput(ctx);
+    const slug = slugOf(ctx, sent);
+    return putBySlug(ctx, slug, {
+      kind,
+      entity,
+      create: () => store(ctx, slug, input),
+      replace: (id) => change(ctx, (stored) => changedMembers(stored, input), id),
+    });
+  }
+
+  /** The code of a record is checked before it is locked; if another request changes it meanwhile, once more. */
+  async function update(ctx: Context): Promise<Record> {
+    const patch = field.sent(await parseBody(ctx, updateSchema)) as Partial<NamedInput & Own>;
+    const { of: checked, run } = check ?? { of: [] };
     const isChecked = checked.some((member) => member in patch);
     for (;;) {
-      const found = isChecked ? await this.find.ofPath(ctx) : null;
+      const found = isChecked ? await find.ofPath(ctx) : null;
       if (found) await run?.(ctx, { ...found, ...patch });
       let isSame = true;
-      const record = await orDuplicateSlug(this.#kind.kind, patch.slug, () =>
-        this.#change(ctx, (stored) => {
+      const record = await orDuplicateSlug(kind, patch.slug, () =>
+        change(ctx, (stored) => {
           isSame = found === null || checked.every((member) => member in patch || stored[member] === found[member]);
           return isSame ? patch : {};
         }),
@@ -173,20 +130,39 @@ export class NamedRecords<Own extends object> {
     }
   }
 
-  /** @param change of the record under its lock @throws ApiError 404, 412 */
-  #change(ctx: Context, change: (stored: Named & Own) => object, id?: string): Promise<Named & Own> {
-    // A JSON member is replaced as a whole.
-    const assign = (stored: Named & Own, em: EntityManager) =>
-      em.assign<Named>(stored, change(stored), { mergeObjectProperties: false });
-    return changeRecord(ctx, this.find, assign, id);
-  }
-
-  async #show(ctx: Context, records: Named[]): Promise<object[]> {
-    const { members, kind } = this.#kind;
+  async function show(ctx: Context, records: Named[]): Promise<object[]> {
     const ids = records.map(({ id }) => id);
     const counts = await countRoutesOf(entityManager(ctx), organizationId(ctx), `${kind}_id`, ids);
     return records.map((record) => table.toAnswer(members, record, { routeCount: counts.get(record.id) ?? 0 }));
   }
+
+  const errors = { 400: [`INVALID_${kind.toUpperCase()}`, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] };
+  const body = { schema: createSchema, examples: examples.create };
+  const operations = crudOperations({
+    ...{ tag: `${name}s`, base: `/api/${kind}s`, name, noun: kind, entity, find, show },
+    answer: component(name, table.answerShape(members)),
+    list: { query: z.object(searchParams('name or slug')), where: (query) => matching(query, 'name', 'slug') },
+    create: {
+      async run(ctx) {
+        const { slug, input } = await readInput(ctx);
+        return store(ctx, slug, input);
+      },
+      body,
+      errors,
+      leadsTo: [leadsTo],
+    },
+    update: { run: update, body: { schema: updateSchema, examples: examples.update }, errors },
+    put: { run: put, body, errors: { 400: errors[400] } },
+    remove: {
+      run: (ctx) =>
+        changeRecord(ctx, find, async (stored, em) => {
+          await requireUnused(em, `${kind}Id`, stored);
+          em.remove(stored);
+        }),
+      errors: { 409: ['IN_USE'] },
+    },
+  });
+  return { find, operations };
 }
 
 const SHOWN_ROUTES = 10;

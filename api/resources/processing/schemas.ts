@@ -9,7 +9,7 @@ import { invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import * as table from '../table.ts';
 import { component, flag, text, version, withExample } from '../values.ts';
-import { NamedRecords, namedRows, usedRows } from './named-records.ts';
+import { namedRecords, namedRows, usedRows } from './named-records.ts';
 
 // Whether it can be used is checked in a thread (resources/schemas.ts).
 // Kept as sent: copying by members would lose one called __proto__.
@@ -42,7 +42,7 @@ const testSchema = validateSchema.extend({ schema: jsonSchema });
 
 const exampleSchema = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
 
-const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
+const schemas = namedRecords<Pick<Schema, 'schema'>>({
   name: 'Schema',
   kind: 'schema',
   entity: Schema,
@@ -66,7 +66,7 @@ const schemaResult = component('SchemaResult', {
 });
 
 export const schemaOperations: Operation[] = [
-  ...schemas.operations(),
+  ...schemas.operations,
   operation('testSchema', 'post', '/api/schemas/test', {
     tag: 'Schemas',
     changesNothing: true,

@@ -14,7 +14,7 @@ import { ApiError, invalid } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import * as table from '../table.ts';
 import { exampleSample, text, version, withExample } from '../values.ts';
-import { NamedRecords, namedRows, usedRows } from './named-records.ts';
+import { namedRecords, namedRows, usedRows } from './named-records.ts';
 
 const MAX_CODE_LENGTH = 100_000;
 
@@ -52,7 +52,7 @@ const testCodeSchema = sampleSchema.extend(
 
 const exampleCode = { type: 'jsonata', code: '{ "id": payload.order.id }' };
 
-const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
+const transforms = namedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
   name: 'Transform',
   kind: 'transform',
   entity: Transform,
@@ -97,7 +97,7 @@ const transformResult = z
   .meta({ id: 'TransformResult' });
 
 export const transformOperations: Operation[] = [
-  ...transforms.operations(),
+  ...transforms.operations,
   operation('testCode', 'post', '/api/transforms/test', {
     tag: 'Transforms',
     changesNothing: true,
