@@ -29,41 +29,21 @@ import {
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { among, fragment, raw, sql } from '../connections/statements.ts';
 
-export class PayloadExpiredError extends Error {
-  override readonly name = 'PayloadExpiredError';
-  readonly eventId: string;
-  constructor(eventId: string) {
-    super(`The payload of event ${eventId} was removed by the retention policy`);
-    this.eventId = eventId;
-  }
-}
+/**
+ * Why nothing is replayed: the payload of an event was removed, an event leads to too many deliveries, destinations get
+ * none of these events, or a delivery was replaced `by` the latest of its chain (null: by none, it has not ended).
+ */
+export type ReplayObstacle =
+  | { is: 'expired' | 'crowded'; eventId: string }
+  | { is: 'unroutable'; destinationIds: string[] }
+  | { is: 'replaced'; by: string | null };
 
-export class UnroutableDestinationError extends Error {
-  override readonly name = 'UnroutableDestinationError';
-  readonly destinationIds: string[];
-  constructor(destinationIds: string[]) {
-    super(`No route sends these events to ${destinationIds.join(', ')}`);
-    this.destinationIds = destinationIds;
-  }
-}
-
-export class CrowdedEventError extends Error {
-  override readonly name = 'CrowdedEventError';
-  readonly eventId: string;
-  constructor(eventId: string) {
-    super(`Too many routes match the event ${eventId}`);
-    this.eventId = eventId;
-  }
-}
-
-/** A delivery cannot be replayed: a later one has replaced it, or it has not ended. */
-export class NotReplaceableError extends Error {
-  override readonly name = 'NotReplaceableError';
-  /** The latest of its chain; null: itself, which has not ended. */
-  readonly replacedBy: string | null;
-  constructor({ deliveryId, replacedBy }: TargetAgain) {
-    super(`The delivery ${deliveryId} ${replacedBy === null ? 'is in progress' : `was replaced by ${replacedBy}`}`);
-    this.replacedBy = replacedBy;
+export class CannotReplayError extends Error {
+  override readonly name = 'CannotReplayError';
+  readonly why: ReplayObstacle;
+  constructor(why: ReplayObstacle) {
+    super(`Nothing can be replayed: ${JSON.stringify(why)}`);
+    this.why = why;
   }
 }
 
@@ -92,9 +72,7 @@ const alwaysRoom: TakeRoom = () => () => undefined;
 
 /**
  * Creates new deliveries of stored events, by the current routes.
- * @throws PayloadExpiredError when one of the events has no payload any more
- * @throws UnroutableDestinationError when a requested destination gets none of these events
- * @throws CrowdedEventError when one of them leads to too many deliveries
+ * @throws CannotReplayError
  */
 export async function createReplays(
   pool: Pool,
@@ -104,12 +82,13 @@ export async function createReplays(
 ): Promise<ReplayResult> {
   const { organizationId, eventIds, destinationIds = [] } = request;
   const [expired] = await withoutPayload(pool, organizationId, eventIds);
-  if (expired !== undefined) throw new PayloadExpiredError(expired);
+  if (expired !== undefined) throw new CannotReplayError({ is: 'expired', eventId: expired });
   const planned = await planReplays(pool, request, validate);
-  if (planned.crowded !== null) throw new CrowdedEventError(planned.crowded);
+  if (planned.crowded !== null) throw new CannotReplayError({ is: 'crowded', eventId: planned.crowded });
   const reachable = new Set(planned.targets.map((target) => target.destinationId));
   const unroutable = destinationIds.filter((id) => !reachable.has(id));
-  if (unroutable.length > 0 && eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
+  if (unroutable.length > 0 && eventIds.length > 0)
+    throw new CannotReplayError({ is: 'unroutable', destinationIds: unroutable });
   return store(pool, planned, takeRoom);
 }
 
@@ -161,7 +140,7 @@ export async function planReplays(pool: Pool, request: ReplayRequest, validate: 
 /**
  * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago
  * (`EARLIER_READ`)
- * @throws PayloadExpiredError, NotReplaceableError
+ * @throws CannotReplayError
  */
 export async function replayDelivery(
   pool: Pool,
@@ -173,17 +152,17 @@ export async function replayDelivery(
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
   const [expired] = await withoutPayload(pool, organizationId, [target.eventId]);
-  if (expired !== undefined) throw new PayloadExpiredError(expired);
+  if (expired !== undefined) throw new CannotReplayError({ is: 'expired', eventId: expired });
   // The destination that its event was to go to first is tried again, whatever has taken over from it.
   const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
-  if (target.isOpen || replacedBy !== null) throw new NotReplaceableError(target);
+  if (target.isOpen || replacedBy !== null) throw new CannotReplayError({ is: 'replaced', by: target.replacedBy });
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
   const result = await store(pool, { organizationId, targets: [target], mismatchOf }, takeRoom);
   if (result.deliveriesCreated > 0) return result;
   // Another replay was first, or its event was deleted.
   const [now] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!now) return null;
-  throw new NotReplaceableError(now);
+  throw new CannotReplayError({ is: 'replaced', by: now.replacedBy });
 }
 
 /**
@@ -232,7 +211,7 @@ export async function replayOnce(
   try {
     return (await replayDelivery(pool, organizationId, deliveryId, validate, alwaysRoom))?.deliveries[0]?.id;
   } catch (error) {
-    if (error instanceof PayloadExpiredError || error instanceof NotReplaceableError) return undefined;
+    if (error instanceof CannotReplayError) return undefined;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import { requeueDeliveries } from '../../db/delivery/reconciliation.ts';
 import { waitingInOrder } from '../../db/hot-path/waiting-in-order.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
-import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
+import { CannotReplayError, replayDelivery } from '../../db/replay/replay.ts';
 import { cannotValidate } from '../../db/replay/targets.ts';
 import { attemptResult } from '../support/database/history.ts';
 import { routedEvent } from '../support/database/new-events.ts';
@@ -228,7 +228,7 @@ describe('ordering keys', () => {
   async function replay(id: string): Promise<void> {
     const { pool, organizationId } = database;
     await replayDelivery(pool, organizationId, id, cannotValidate, () => () => undefined).catch((error: unknown) => {
-      if (!(error instanceof NotReplaceableError || error instanceof PayloadExpiredError)) throw error;
+      if (!(error instanceof CannotReplayError)) throw error;
     });
   }
 

@@ -16,12 +16,7 @@ import {
   isDeliverySearch,
 } from '../../../db/history/deliveries.ts';
 import type { Part } from '../../../db/sql/list-parts.ts';
-import {
-  NotReplaceableError,
-  PayloadExpiredError,
-  replayDeliveries,
-  replayDelivery,
-} from '../../../db/replay/replay.ts';
+import { CannotReplayError, replayDeliveries, replayDelivery } from '../../../db/replay/replay.ts';
 import { noteDryRun, noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { type ApiError, conflict, invalid, unavailable } from '../../request/errors.ts';
@@ -40,7 +35,7 @@ import {
   textParam,
   timeParam,
 } from '../../request/query.ts';
-import { payloadExpired, searched } from '../events/events.ts';
+import { searched } from '../events/events.ts';
 import { inRoom } from '../events/replays.ts';
 import { reader } from '../records.ts';
 import { count, idOf, partOfList, text, withExample } from '../values.ts';
@@ -229,9 +224,8 @@ export const deliveryOperations: Operation[] = [
           deliveryId,
         };
       } catch (error) {
-        if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
-        if (error instanceof NotReplaceableError) throw invalidState(delivery, whyNotReplayed(error));
-        throw error;
+        if (!(error instanceof CannotReplayError) || error.why.is !== 'replaced') throw error;
+        throw invalidState(delivery, whyNotReplayed(error.why.by));
       }
     },
   }),
@@ -359,7 +353,7 @@ async function signalRetry(
   }
 }
 
-const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
+const whyNotReplayed = (replacedBy: string | null): string =>
   replacedBy === null
     ? 'it has not ended; retry or cancel it instead'
     : `${replacedBy} has replaced it; replay that delivery instead`;

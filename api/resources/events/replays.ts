@@ -5,17 +5,16 @@ import { isId } from '../../../core/text/ids.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { existingEventIds } from '../../../db/history/events.ts';
 import {
+  CannotReplayError,
   createReplays,
-  CrowdedEventError,
-  PayloadExpiredError,
+  type ReplayObstacle,
   type ReplayResult,
   type TakeRoom,
-  UnroutableDestinationError,
 } from '../../../db/replay/replay.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
-import { invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
+import { type ApiError, invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
 import { type Operation, operation } from '../../request/operation.ts';
 import { count, exampleId, text, withExample } from '../values.ts';
 import { eventRecords, payloadExpired } from './events.ts';
@@ -26,7 +25,7 @@ interface Replayed {
 
 /**
  * Replays for the caller's organization, in its budget of threads.
- * @throws ApiError 429 or 503 when there is no room
+ * @throws ApiError 400, 410, and 429 or 503 when there is no room; CannotReplayError for a delivery that was replaced
  */
 export async function inRoom<Result extends Replayed | null>(
   ctx: Context,
@@ -35,9 +34,30 @@ export async function inRoom<Result extends Replayed | null>(
   const { backlog, threads, signals } = ctx.deps;
   const { id: organizationId, limits } = callerOf(ctx).organization;
   const takeRoom: TakeRoom = (events) => backlog.takeRoomForReplay({ organizationId, limits }, events);
-  const result = await inThreads(() => replay(threads.validate, takeRoom));
-  signals.replayedAll(result?.deliveries ?? []);
-  return result;
+  try {
+    const result = await inThreads(() => replay(threads.validate, takeRoom));
+    signals.replayedAll(result?.deliveries ?? []);
+    return result;
+  } catch (error) {
+    // Who replays a delivery knows what to say of one that was replaced.
+    if (!(error instanceof CannotReplayError) || error.why.is === 'replaced') throw error;
+    throw refusalOf(error.why, limits.deliveriesPerEvent);
+  }
+}
+
+function refusalOf(why: Exclude<ReplayObstacle, { is: 'replaced' }>, most: number): ApiError {
+  switch (why.is) {
+    case 'expired':
+      return payloadExpired(why.eventId);
+    case 'crowded': {
+      const what = `Nothing was replayed: the event ${why.eventId} would create more than ${plural(most, 'delivery')}; disable some routes, or pass destinationIds`;
+      return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
+    }
+    case 'unroutable': {
+      const unroutable = why.destinationIds.join(', ');
+      return invalid('destinationIds', `must contain only destinations of these events' routes, not ${unroutable}`);
+    }
+  }
 }
 
 const MAX_IDS = 100;
@@ -92,23 +112,8 @@ async function create(ctx: Context, eventIds: string[], destinationIds: string[]
   noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
   const { id, limits } = callerOf(ctx).organization;
-  const { deliveriesPerEvent } = limits;
-  try {
-    const request = { organizationId: id, eventIds, destinationIds, deliveriesPerEvent };
-    return await inRoom(ctx, (...budget) => createReplays(ctx.deps.pool, request, ...budget));
-  } catch (error) {
-    if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
-    if (error instanceof CrowdedEventError) {
-      const what = `Nothing was replayed: the event ${error.eventId} would create more than ${plural(deliveriesPerEvent, 'delivery')}; disable some routes, or pass destinationIds`;
-      throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
-    }
-    if (error instanceof UnroutableDestinationError)
-      throw invalid(
-        'destinationIds',
-        `must contain only destinations of these events' routes, not ${error.destinationIds.join(', ')}`,
-      );
-    throw error;
-  }
+  const request = { organizationId: id, eventIds, destinationIds, deliveriesPerEvent: limits.deliveriesPerEvent };
+  return inRoom(ctx, (...budget) => createReplays(ctx.deps.pool, request, ...budget));
 }
 
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
