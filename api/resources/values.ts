@@ -38,16 +38,6 @@ export const flag = (example: boolean, description?: string) => withExample(z.bo
 
 export const version = withExample(z.int().min(1), 1, 'Increases with every change.');
 
-export const recentTotals = {
-  successRate: percent
-    .nullable()
-    .describe('The percentage of recent deliveries that succeeded. Null if there are none.'),
-  avgLatency: latency
-    .nullable()
-    .describe('Average latency of recent responses, in milliseconds. Null if there are none.'),
-  deliveriesCount: count,
-};
-
 export const named = (prefix: string, example: string, ...others: string[]) =>
   z.object({ id: idOf(prefix, ...others), name: text(example) });
 

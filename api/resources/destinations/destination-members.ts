@@ -17,7 +17,18 @@ import { ApiError } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { pauseMembers } from '../routes/pauses.ts';
 import * as table from '../table.ts';
-import { component, idOf, recentTotals, REDACTED, text, timestamp, warnings, withExample } from '../values.ts';
+import {
+  component,
+  count,
+  idOf,
+  latency,
+  percent,
+  REDACTED,
+  text,
+  timestamp,
+  warnings,
+  withExample,
+} from '../values.ts';
 
 const MAX_RATE_PER_MINUTE = 1_000_000;
 const MAX_CONCURRENCY = 1000;
@@ -52,6 +63,16 @@ const httpType = {
   isStored: true,
 } as const;
 
+const recentTotals = {
+  successRate: table.computed(
+    percent.nullable().describe('The percentage of recent deliveries that succeeded. Null if there are none.'),
+  ),
+  avgLatency: table.computed(
+    latency.nullable().describe('Average latency of recent responses, in milliseconds. Null if there are none.'),
+  ),
+  deliveriesCount: table.computed(count),
+};
+
 export const destinationMembers = table.membersOf<
   Omit<Destination, 'config' | 'fieldMapping' | 'previousSigningSecret'>
 >()({
@@ -62,9 +83,7 @@ export const destinationMembers = table.membersOf<
   url: table.required(field.url, { answer: field.shownUrl }),
   enabled: table.optional(field.enabled, true, { fileName: 'isActive' }),
   ...pauseMembers,
-  successRate: table.computed(recentTotals.successRate),
-  avgLatency: table.computed(recentTotals.avgLatency),
-  deliveriesCount: table.computed(recentTotals.deliveriesCount),
+  ...recentTotals,
   slug: table.converted(withExample(field.slug, 'crm')),
   description: table.optional(withExample(field.description, 'Sales team'), null),
   method: table.optional(z.enum(METHODS), 'POST'),
@@ -196,7 +215,13 @@ const shownFieldMapping = z.array(
 const configInFile = z
   .union([shownConfig, z.literal(REDACTED)])
   .describe('Warehouse configuration. Present only for warehouses.');
-const onlyShown = ({ answer, file }: table.Row) => table.readOnly(answer, file);
+
+/** Members that warehouses show as HTTP destinations do, but do not take. */
+function onlyShown<Name extends keyof typeof destinationMembers>(...names: Name[]) {
+  const rows: table.Table = destinationMembers;
+  const shown = names.map((name) => [name, rows[name] && table.readOnly(rows[name].answer, rows[name].file)]);
+  return Object.fromEntries(shown) as Record<Name, ReturnType<typeof table.readOnly>>;
+}
 
 /**
  * `config` and `fieldMapping` are checked by destination-warehouse.ts: by type, merged over the stored values, and with
@@ -217,29 +242,16 @@ export const warehouseMembers = table.membersOf<Omit<Destination, 'previousSigni
   url: table.readOnly(z.literal(''), destinationMembers.url.file),
   enabled: destinationMembers.enabled,
   ...pauseMembers,
-  successRate: destinationMembers.successRate,
-  avgLatency: destinationMembers.avgLatency,
-  deliveriesCount: destinationMembers.deliveriesCount,
+  ...recentTotals,
   config: table.sealed(z.unknown(), { answer: shownConfig, file: configInFile }),
   fieldMapping: table.converted(z.unknown(), { answer: shownFieldMapping }),
-  slug: destinationMembers.slug,
-  description: destinationMembers.description,
-  method: onlyShown(destinationMembers.method),
-  headers: onlyShown(destinationMembers.headers),
-  forwardHeaders: onlyShown(destinationMembers.forwardHeaders),
-  forwardQuery: onlyShown(destinationMembers.forwardQuery),
-  forwardPath: onlyShown(destinationMembers.forwardPath),
-  authType: onlyShown(destinationMembers.authType),
-  authConfig: { ...onlyShown(destinationMembers.authConfig), isSealed: true },
-  signingSecret: { ...onlyShown(destinationMembers.signingSecret), isSealed: true },
+  ...table.only(destinationMembers, 'slug', 'description'),
+  ...onlyShown('method', 'headers', 'forwardHeaders', 'forwardQuery', 'forwardPath', 'authType'),
+  authConfig: { ...onlyShown('authConfig').authConfig, isSealed: true },
+  signingSecret: { ...onlyShown('signingSecret').signingSecret, isSealed: true },
   previousSigningSecretUntil: destinationMembers.previousSigningSecretUntil,
-  timeoutMs: onlyShown(destinationMembers.timeoutMs),
-  rateLimitPerMinute: onlyShown(destinationMembers.rateLimitPerMinute),
-  maxConcurrency: onlyShown(destinationMembers.maxConcurrency),
-  retryPolicy: onlyShown(destinationMembers.retryPolicy),
-  lastDeliveryAt: destinationMembers.lastDeliveryAt,
-  createdAt: destinationMembers.createdAt,
-  updatedAt: destinationMembers.updatedAt,
+  ...onlyShown('timeoutMs', 'rateLimitPerMinute', 'maxConcurrency', 'retryPolicy'),
+  ...table.only(destinationMembers, 'lastDeliveryAt', 'createdAt', 'updatedAt'),
 });
 
 export const createWarehouseSchema = z.object(table.createShape(warehouseMembers));
