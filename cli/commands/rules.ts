@@ -4,52 +4,39 @@ import { contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
 import { jsonOf } from '../input.ts';
 import { printable } from '../output.ts';
+import type { Columns } from '../show.ts';
 import type { Resource, Row } from './operation.ts';
 
-const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
-const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
-const applied = (kind: string) => ({
-  about: `Create or replace a ${kind}; omitted fields are reset to their defaults`,
-  done: '{slug} was applied ({id})',
+const COLUMNS = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
+
+/** What routes refer to. @param columns of the list, besides those of every kind */
+function ruleResource(name: 'Filter' | 'Transform' | 'Schema', about: string, columns: Columns = {}): Resource {
+  const one = name.toLowerCase();
+  const rows: Row[] = [
+    { operation: `list${name}s`, columns: { ...COLUMNS, ...columns } },
+    { operation: `create${name}`, args: ['name'], done: '{slug} was created ({id})' },
+    {
+      operation: `put${name}`,
+      about: `Create or replace a ${one}; omitted fields are reset to their defaults`,
+      done: '{slug} was applied ({id})',
+    },
+  ];
+  return { name: `${one}s`, tag: `${name}s`, one, about, rows };
+}
+
+export const filters = ruleResource('Filter', 'Manage filters, which decide which events a route delivers');
+export const transforms = ruleResource(
+  'Transform',
+  'Manage transforms, which turn an event into the body that is sent',
+  { type: 'type' },
+);
+
+const storedSchemas = ruleResource('Schema', "Manage JSON Schemas that a route's payloads must match", {
+  version: 'version',
 });
-
-export const filters: Resource = {
-  ...{
-    name: 'filters',
-    tag: 'Filters',
-    one: 'filter',
-    about: 'Manage filters, which decide which events a route delivers',
-  },
-  rows: [
-    { operation: 'listFilters', columns },
-    { operation: 'createFilter', ...CREATED },
-    { operation: 'putFilter', ...applied('filter') },
-  ],
-};
-
-export const transforms: Resource = {
-  ...{
-    name: 'transforms',
-    tag: 'Transforms',
-    one: 'transform',
-    about: 'Manage transforms, which turn an event into the body that is sent',
-  },
-  rows: [
-    { operation: 'listTransforms', columns: { ...columns, type: 'type' } },
-    { operation: 'createTransform', ...CREATED },
-    { operation: 'putTransform', ...applied('transform') },
-  ],
-};
-
 export const schemas: Resource = {
-  ...{ name: 'schemas', tag: 'Schemas', one: 'schema' },
-  about: "Manage JSON Schemas that a route's payloads must match",
-  rows: [
-    { operation: 'listSchemas', columns: { ...columns, version: 'version' } },
-    { operation: 'createSchema', ...CREATED },
-    { operation: 'putSchema', ...applied('schema') },
-    { operation: 'validatePayload', name: 'validate', after: endOf } satisfies Row,
-  ],
+  ...storedSchemas,
+  rows: [...storedSchemas.rows, { operation: 'validatePayload', name: 'validate', after: endOf } satisfies Row],
   leftOut: ['testSchema'],
   more(group) {
     group

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { deliveryAddress } from '../../core/delivery/delivery-url.ts';
 import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.ts';
 import { CONNECTION_HEADERS } from '../../core/http/headers.ts';
@@ -142,10 +143,8 @@ export async function forward(
     const signal = AbortSignal.timeout(FORWARD_MS);
     const options = { method, headers: ofTheRequest(headers, body), signal, ...(target !== null && { path: target }) };
     const answer = await requestOf(new URL(url), options, body);
-    const parts: Buffer[] = [];
-    for await (const part of answer as AsyncIterable<Buffer>) parts.push(part);
     const { statusCode: status = 502, rawHeaders } = answer;
-    return { status, headers: ofTheAnswer(rawHeaders), body: Buffer.concat(parts) };
+    return { status, headers: ofTheAnswer(rawHeaders), body: await buffer(answer) };
   } catch (error) {
     return textReply(502, `${url} did not respond: ${reasonOf(error as Error)}`);
   }
