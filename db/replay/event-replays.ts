@@ -14,11 +14,6 @@ import { allOf, fragment, type Fragment, raw, sql } from '../connections/stateme
 /** Of a replay that has not ended: `status in ${OPEN_REPLAY}`. */
 export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
 
-/** Counting took longer than a statement may. */
-export class FilterTooBroadError extends Error {
-  override readonly name = 'FilterTooBroadError';
-}
-
 export class TooManyReplaysError extends Error {
   override readonly name = 'TooManyReplaysError';
 }
@@ -69,22 +64,22 @@ export const hasPayload = ([low, high]: [low: string, high: string]): Fragment =
   fragment`exists (select from event_payloads kept where kept.event_id = r.id
     and kept.event_id >= ${low} and kept.event_id < ${high})`;
 
-/** How many events of a selection match now. @throws FilterTooBroadError */
-export function countMatching(db: Queryable, selection: EventSelection): Promise<number> {
+/** How many events of a selection match now; null when counting takes longer than a statement may. */
+export function countMatching(db: Queryable, selection: EventSelection): Promise<number | null> {
   return count(db, selected(selection, [selection.lowId, selection.endId]));
 }
 
-/** How many of those have no payload any more. @throws FilterTooBroadError */
-export function countExpired(db: Queryable, selection: EventSelection): Promise<number> {
+/** How many of those have no payload any more; null likewise. */
+export function countExpired(db: Queryable, selection: EventSelection): Promise<number | null> {
   const range: [string, string] = [selection.lowId, selection.endId];
   return count(db, fragment`${selected(selection, range)} and not ${hasPayload(range)}`);
 }
 
-async function count(db: Queryable, matching: Fragment): Promise<number> {
+async function count(db: Queryable, matching: Fragment): Promise<number | null> {
   try {
     return await sql(db).value<number>`select count(*) ${matching}`;
   } catch (error) {
-    if (isStatementTimeout(error)) throw new FilterTooBroadError();
+    if (isStatementTimeout(error)) return null;
     throw error;
   }
 }
