@@ -116,7 +116,7 @@ async function importRoutes(ctx: Context, file: exchange.ImportRequest): Promise
     errors.push(...(await ownAddressProblems(em, ctx.deps, routes)), ...domainProblems(ctx.deps, routes));
     if (errors.length > 0) return report([], errors, warnings);
     requireRoomForNew(ctx, steps, known);
-    await requireRecipients(ctx.deps, organization, writtenEmails(steps));
+    await requireRecipients(ctx, writtenEmails(steps));
     // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before
     // the end.
     rest = exchange.restsBetween();

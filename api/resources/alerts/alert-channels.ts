@@ -90,7 +90,7 @@ export const alertChannelOperations: Operation[] = [
           ...{ id, organizationId: organizationId(ctx), name: body.name, type: body.type },
         };
         await requireValid(ctx, record);
-        await requireRecipients(ctx.deps, organizationId(ctx), record.notifyEmails, 'config.emails');
+        await requireRecipients(ctx, record.notifyEmails, 'config.emails');
         return transactional(ctx, async (em) => {
           await requireRecordRoom(em, ctx, 'alertChannels');
           return em.create(AlertChannel, record);
@@ -127,7 +127,7 @@ export const alertChannelOperations: Operation[] = [
         refuseOwnChannel(ctx.deps, config ?? {});
         await requireValid(ctx, { ...patch, type: found.type });
         const checked = config && sealConfig(ctx.deps, found.id, found.type, config, found);
-        await requireRecipients(ctx.deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
+        await requireRecipients(ctx, checked?.notifyEmails, 'config.emails');
         return changeRecord(ctx, find, async (stored, em) => {
           const changed = config && changedConfig(ctx.deps, stored, config);
           if (changed) await noteOver(em, stored);
@@ -173,7 +173,7 @@ export const alertChannelOperations: Operation[] = [
           hasConsole: false,
         };
         const opened = openChannel(ctx.deps.secretBox, channel);
-        const result = await ctx.deps.sendAlert(opened, message, await mayGet(ctx.deps, id, channel));
+        const result = await ctx.deps.sendAlert(opened, message, await mayGet(ctx, channel));
         if (result.ok) await noteArrived(ctx.deps.pool, channel);
         const { statusCode, latency, responseBody } = result;
         const answer = { statusCode, latency, responseBody };
@@ -229,8 +229,8 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
   };
 }
 
-async function mayGet(deps: ApiDeps, organization: string, channel: AlertChannel): Promise<string[]> {
-  const [withheld = []] = await withheldEmails(deps, organization, [channel]);
+async function mayGet(ctx: Context, channel: AlertChannel): Promise<string[]> {
+  const [withheld = []] = await withheldEmails(ctx, [channel]);
   return recipients(channel.notifyEmails ?? '').filter((each) => !withheld.includes(each));
 }
 
@@ -253,7 +253,7 @@ async function requireValid(ctx: Context, rules: Rules): Promise<void> {
 }
 
 async function showAll(ctx: Context, channels: AlertChannel[]): Promise<object[]> {
-  const withheld = await withheldEmails(ctx.deps, organizationId(ctx), channels);
+  const withheld = await withheldEmails(ctx, channels);
   return channels.map((channel, index) => {
     const withheldEmails = withheld[index] ?? [];
     return toAnswer(alertChannelMembers, channel, {

@@ -11,7 +11,7 @@ import {
   waitingRecipients,
 } from '../../../db/messages/recipients.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { type ApiDeps, organizationId } from '../../request/context.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { conflict, invalid, missing, rateLimited } from '../../request/errors.ts';
 import { component, flag, listOf, text, timestamp } from '../values.ts';
 import { type Operation, operation } from '../../request/operation.ts';
@@ -82,17 +82,16 @@ function show({ address, confirmedAt, askedAt, refused }: Recipient) {
  * @throws ApiError 400
  */
 export async function requireRecipients(
-  deps: Pick<ApiDeps, 'pool' | 'recipientRule'>,
-  organization: string,
+  ctx: Context,
   notifyEmails: string | null | undefined,
   member = 'notifyEmails',
 ): Promise<void> {
   if (!notifyEmails) return;
-  const problem = domainProblem(deps, notifyEmails);
+  const problem = domainProblem(ctx.deps, notifyEmails);
   if (problem !== undefined) throw invalid(member, problem);
-  if (deps.recipientRule() !== 'confirmed') return;
+  if (ctx.deps.recipientRule() !== 'confirmed') return;
   const addresses = recipients(notifyEmails).map((each) => each.toLowerCase());
-  await requireRoom(deps.pool, organization, [...new Set(addresses)], member);
+  await requireRoom(ctx, [...new Set(addresses)], member);
 }
 
 /** What is wrong with the routes of a file: one message for each whose addresses the operator does not accept. */
@@ -118,13 +117,8 @@ function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | un
 }
 
 // Requests at the same time may each count before the other: the limit is approximate.
-async function requireRoom(
-  pool: ApiDeps['pool'],
-  organization: string,
-  addresses: string[],
-  member: string,
-): Promise<void> {
-  const { waiting, added } = await waitingRecipients(pool, organization, addresses, MAX_WAITING);
+async function requireRoom(ctx: Context, addresses: string[], member: string): Promise<void> {
+  const { waiting, added } = await waitingRecipients(ctx.deps.pool, organizationId(ctx), addresses, MAX_WAITING);
   if (added === 0 || waiting + added <= MAX_WAITING) return;
   throw invalid(
     member,
@@ -135,14 +129,15 @@ async function requireRoom(
 
 /** Those addresses of each route that get no mail at the moment. */
 export async function withheldEmails(
-  { pool, recipientRule }: Pick<ApiDeps, 'pool' | 'recipientRule'>,
-  organization: string,
+  ctx: Context,
   routes: readonly { notifyEmails?: string | null | undefined }[],
 ): Promise<string[][]> {
-  const rule = recipientRule();
+  const rule = ctx.deps.recipientRule();
   const named = routes.map(({ notifyEmails }) => (notifyEmails ? recipients(notifyEmails) : []));
   const asked = [...new Set(named.flat().map((each) => each.toLowerCase()))];
   const confirmed =
-    rule === 'confirmed' && asked.length > 0 ? await confirmedAddresses(pool, organization, asked) : new Set<string>();
+    rule === 'confirmed' && asked.length > 0
+      ? await confirmedAddresses(ctx.deps.pool, organizationId(ctx), asked)
+      : new Set<string>();
   return named.map((addresses) => addresses.filter((each) => !mayReceive(rule, each, confirmed)));
 }

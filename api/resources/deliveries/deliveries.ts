@@ -122,7 +122,7 @@ export const deliveryOperations: Operation[] = [
     errors: { 400: ['SEARCH_TOO_BROAD'] },
     async run(ctx, { query }) {
       const { deliveries, ...found } = await readDeliveries(ctx, query, partOf(ctx, query, 'dlv'));
-      return partAnswer(await showDeliveries(ctx.deps, organizationId(ctx), deliveries), found, query);
+      return partAnswer(await showDeliveries(ctx, deliveries), found, query);
     },
   }),
   operation('getDelivery', 'get', `${base}/{id}`, {
@@ -140,36 +140,14 @@ export const deliveryOperations: Operation[] = [
     },
     errors: { 409: ['INVALID_STATE'] },
     async run(ctx, { record: delivery }) {
-      if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
-        throw invalidState(
-          delivery,
-          `it is waiting for a warehouse batch; GET /api/destinations/${delivery.destinationId}/batches shows the batch's status`,
-        );
-      }
-      if (delivery.waitsFor !== null) {
-        throw invalidState(
-          delivery,
-          `it is waiting for ${delivery.waitsFor}, an earlier delivery with the same ordering key`,
-        );
-      }
-      if (delivery.status === 'pending') {
-        throw invalidState(
-          delivery,
-          'its first attempt is in progress or about to start, so it is not waiting for a retry',
-        );
-      }
-      const hold = (await holdsOf(ctx.deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
-      if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
-      if (delivery.status !== 'retrying') {
-        throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
-      }
+      const obstacle = await whyNotRetried(ctx, delivery);
+      if (obstacle !== null) throw invalidState(delivery, obstacle);
       await recordAhead(ctx);
-      if (!(await signalRetry(ctx.deps, organizationId(ctx), delivery))) {
+      if (!(await signalRetry(ctx.deps, organizationId(ctx), delivery)))
         throw invalidState(
           delivery,
           'its workflow has ended; get the delivery again, and replay it if it did not succeed',
         );
-      }
       return { message: 'The next attempt starts now', deliveryId: delivery.id };
     },
   }),
@@ -351,6 +329,18 @@ async function signalRetry(
     deps.log.warn({ deliveryId, cause: causeOf(error) }, 'failed to send the retryNow signal');
     throw unavailable('Temporal cannot be reached');
   }
+}
+
+async function whyNotRetried(ctx: Context, delivery: DeliveryRecord): Promise<string | null> {
+  const { id, status, destinationId, waitsFor } = delivery;
+  if (status === 'pending' && isId('dst_wh', destinationId))
+    return `it is waiting for a warehouse batch; GET /api/destinations/${destinationId}/batches shows the batch's status`;
+  if (waitsFor !== null) return `it is waiting for ${waitsFor}, an earlier delivery with the same ordering key`;
+  if (status === 'pending')
+    return 'its first attempt is in progress or about to start, so it is not waiting for a retry';
+  const hold = (await holdsOf(ctx.deps.pool, organizationId(ctx), [delivery])).get(id);
+  if (hold) return `${hold.reason}; ${hold.advice}`;
+  return status === 'retrying' ? null : 'it is not waiting for a retry; replay it instead';
 }
 
 const whyNotReplayed = (replacedBy: string | null): string =>

@@ -7,7 +7,7 @@ import { circuitStates } from '../../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
 import type { Queryable } from '../../../db/connections/pool.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../../db/history/deliveries.ts';
-import type { ApiDeps } from '../../request/context.ts';
+import { type Context, organizationId } from '../../request/context.ts';
 import { component, count, flag, headers, idOf, latency, named, text, timestamp, withExample } from '../values.ts';
 
 interface Hold {
@@ -189,12 +189,9 @@ function workflowOf(delivery: DeliveryRecord): string | null {
   return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;
 }
 
-export async function showDeliveries(
-  { pool, workflowLink }: Pick<ApiDeps, 'pool' | 'workflowLink'>,
-  organizationId: string,
-  deliveries: readonly DeliveryRecord[],
-) {
-  const holds = await holdsOf(pool, organizationId, deliveries);
+export async function showDeliveries(ctx: Context, deliveries: readonly DeliveryRecord[]) {
+  const { pool, workflowLink } = ctx.deps;
+  const holds = await holdsOf(pool, organizationId(ctx), deliveries);
   return deliveries.map((delivery) => showDelivery(delivery, holds.get(delivery.id), workflowLink));
 }
 

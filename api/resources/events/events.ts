@@ -302,7 +302,7 @@ export const patternOf = ({ search }: { search?: string | undefined }) =>
 
 async function deliveriesIn(ctx: Context, eventId: string) {
   const { deliveries, next } = await deliveriesOfEvent(ctx.deps.pool, organizationId(ctx), eventId);
-  return { deliveries: await showDeliveries(ctx.deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
+  return { deliveries: await showDeliveries(ctx, deliveries), deliveriesNextCursor: next };
 }
 
 async function requirePayload(deps: ApiDeps, eventId: string): Promise<Buffer> {

@@ -20,7 +20,7 @@ const DAY_SECONDS = 86_400;
 
 /** @throws ApiError 400, 409 DUPLICATE_ROUTE, 429 */
 export async function makeRoute(ctx: Context, body: RouteInput): Promise<Route> {
-  await requireRecipients(ctx.deps, organizationId(ctx), body.notifyEmails);
+  await requireRecipients(ctx, body.notifyEmails);
   return entityManager(ctx).transactional(async (em) => {
     await lockSource(em, body.sourceId);
     return add(ctx, em, body);
@@ -55,7 +55,7 @@ async function checkRoute(em: EntityManager, deps: ApiDeps, route: Route): Promi
 export async function putRoute(ctx: Context, body: RouteInput): Promise<Route> {
   const name = param(ctx, 'name');
   if (body.name !== name) throw invalid('name', `must be ${name}, as in the path`);
-  await requireRecipients(ctx.deps, organizationId(ctx), body.notifyEmails);
+  await requireRecipients(ctx, body.notifyEmails);
   let isNew = false;
   const route = await entityManager(ctx).transactional(async (em) => {
     // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits
@@ -95,7 +95,7 @@ export async function changeRoute(
   { sourceId, ...patch }: z.output<typeof updateRouteSchema>,
 ): Promise<Route> {
   const id = param(ctx, 'id');
-  await requireRecipients(ctx.deps, organizationId(ctx), patch.notifyEmails);
+  await requireRecipients(ctx, patch.notifyEmails);
   return entityManager(ctx).transactional(async (em) => {
     const { sourceId: storedSourceId } = await findRoute(em, id);
     if (sourceId !== undefined && sourceId !== storedSourceId) throw unchangeableSource();

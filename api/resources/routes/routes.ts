@@ -172,7 +172,7 @@ async function showAll(ctx: Context, routes: Route[]) {
     ingestTotals(ctx.deps.pool, organization, 'route', ids),
     circuitStates(ctx.deps.pool, ids),
     pausesOf(ctx.deps.pool, organization, ids),
-    withheldEmails(ctx.deps, organization, routes),
+    withheldEmails(ctx, routes),
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
   for (const [id, name] of references) names.set(id, name);
