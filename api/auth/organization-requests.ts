@@ -37,10 +37,7 @@ export class OrganizationRequests {
     throw limitExceeded('requestsPerMinute', what, (this.#requests.endsAt - Date.now()) / 1000);
   }
 
-  /**
-   * Runs work whose concurrency the organization's limit bounds.
-   * @throws ApiError 429, and what `work` throws
-   */
+  /** Runs work whose concurrency the organization's limit bounds. @throws ApiError 429, and what `work` throws */
   async run<T>(
     { id, limits }: { id: string; limits: Limits },
     limit: RunningLimit,

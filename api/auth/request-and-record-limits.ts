@@ -16,11 +16,7 @@ const NAMES: Record<LimitedRecords, string> = {
   apiKeys: 'API key',
 };
 
-/**
- * Must run in the transaction that adds the records, before it does.
- * @param added how many
- * @throws ApiError 429 when the organization would have more than it may
- */
+/** Must run in the transaction that adds the records, before it does. @throws ApiError 429 */
 export async function requireRecordRoom(
   em: EntityManager,
   ctx: { state: ApiState },

@@ -157,10 +157,7 @@ export class OpenConnections {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  /**
-   * Counts a request.
-   * @returns the requests of its connection so far, and the unanswered ones, both including this one
-   */
+  /** Counts a request. @returns those of its connection so far, and the unanswered ones, both with this one */
   begin(request: IncomingMessage, response: ServerResponse): { requests: number; underWay: number } {
     const { socket } = request;
     const connection = this.#open.get(socket);
@@ -199,10 +196,7 @@ export class OpenConnections {
     }
   }
 
-  /**
-   * Ends connections that have been idle for the given time.
-   * @param lingerMs how long a client may keep its side open
-   */
+  /** Ends connections that have been idle for so long. @param lingerMs how long a client may keep its side open */
   endResting(forMs: number, lingerMs: number): void {
     const now = performance.now();
     for (const [socket, { underWay, restsSince, bytesRead }] of this.#open) {

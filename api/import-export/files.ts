@@ -81,10 +81,7 @@ const envelopes = {
   routes: z.object({ routes: itemCount, ...optionsSchema.shape, ...ofFile }),
 };
 
-/**
- * The members of an export file's envelope are allowed in it and ignored.
- * @throws ApiError 400, 413, 415; 400 also for a file of a newer major version
- */
+/** The members of an export file's envelope are allowed in it and ignored. @throws ApiError 400, 413, 415 */
 async function readImport(ctx: Context, member: Member): Promise<ImportRequest> {
   const body = await readJson(ctx, MAX_IMPORT_BYTES);
   const items = isObject(body) ? body[member] : undefined;

@@ -52,10 +52,7 @@ function destinationsOf(
 
 export type RouteItem = ReturnType<typeof readRouteItem>;
 
-/**
- * Checks an item as the create endpoint checks its body; whether the referenced records exist is checked later.
- * @throws ApiError 400
- */
+/** As the create endpoint checks its body; whether what it refers to exists is checked later. @throws ApiError 400 */
 export function readRouteItem(given: unknown) {
   const item = check(itemSchema, given, 'It');
   const {

@@ -194,11 +194,7 @@ export class OrganizationUse {
     return this.#others + this.#stored.events - this.#before + this.#underWay.events;
   }
 
-  /**
-   * Whether one more webhook may be stored; counts nothing.
-   * @param bytes of its payload, as far as it is known
-   * @throws ApiError 429
-   */
+  /** Whether one more webhook may be stored; counts nothing. @param bytes known of its payload @throws ApiError 429 */
   requireRoom(bytes: number): void {
     this.usedAt = performance.now();
     const refusal = this.#refusal(bytes);

@@ -215,10 +215,7 @@ function refuseLoop({ headerBytes }: Received): void {
   );
 }
 
-/**
- * Stores an event once there is room for it, and counts it in the use of its organization.
- * @throws ApiError 429, 503
- */
+/** Stores an event once there is room for it, counted in the use of its organization. @throws ApiError 429, 503 */
 async function store(
   write: () => Promise<WriteOutcome>,
   use: OrganizationUse,

@@ -46,10 +46,7 @@ export interface SourceReader {
   gateOf: (route: Pick<RouteRow, 'schema' | 'filter' | 'ordering'>) => Gate<SchemaText, FilterText> | null;
 }
 
-/**
- * Makes the cache; concurrent loads of one source share a query.
- * @param maxBytes how much is kept
- */
+/** Concurrent loads of one source share a query. @param maxBytes how much is kept */
 export function createRoutingCache(pool: Pool, reader: SourceReader, maxBytes: number = MAX_CACHED_BYTES) {
   const cached = new LRUCache<string, SourceRouting>({ maxSize: maxBytes });
   const found = new LRUCache<string, true>({ max: MAX_NAMES });

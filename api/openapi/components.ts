@@ -108,10 +108,7 @@ interface Component {
   references: JsonSchema[];
 }
 
-/**
- * Rewrites the document in place: it means what it meant before.
- * @throws Error when two components would have the same name, or one of the names is not used
- */
+/** Rewrites the document in place. @throws Error when two components get one name, or one of the names is not used */
 export function withComponents(document: ApiDocument): ApiDocument {
   const { paths, components } = document as unknown as Description;
   const nameOfContent = new Map<string, string>();

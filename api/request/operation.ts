@@ -177,10 +177,7 @@ export function isConditional({ method, versioned }: Pick<Described, 'method' | 
 
 export type Around = (ctx: Context, next: Next) => Promise<void>;
 
-/**
- * Mounts operations of the management API, each on its path.
- * @param around makes the middleware of an operation, the outermost first
- */
+/** Mounts operations of the management API. @param around makes the middleware of one, the outermost first */
 export function mountOperations(
   router: ApiRouter,
   operations: readonly Operation[],

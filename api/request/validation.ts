@@ -14,12 +14,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Largest body that any management request may have, in bytes: an import of 1,000 items of 8 KiB. */
 export const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
 
-/**
- * Reads a request's JSON body.
- * @param maxBytes largest accepted body
- * @returns the parsed value; undefined when there is no body
- * @throws ApiError 415 for another content type, 413 when it is too large, 400 when it is not JSON
- */
+/** Undefined: there is no body. @throws ApiError 415 for another content type, 413 when too large, 400 when not JSON */
 export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
   if (!announcesBody(ctx)) return undefined;
   requireJsonType(ctx);

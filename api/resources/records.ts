@@ -113,10 +113,7 @@ export function requireNoVersion(ctx: Context, kind: string, name: string): void
   throw new ApiError(412, 'PRECONDITION_FAILED', message);
 }
 
-/**
- * Call it with the record as it is under its lock.
- * @throws ApiError 412 when `If-Match` names other versions only
- */
+/** Call it with the record under its lock. @throws ApiError 412 when `If-Match` names other versions only */
 export function requireWanted(ctx: Context, kind: string, { id, version }: Versioned): void {
   const header = ctx.req.headers['if-match'];
   if (header === undefined || header.trim() === '*') return;

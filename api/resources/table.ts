@@ -184,10 +184,7 @@ export function only<Rows extends Table, Name extends keyof Rows & string>(
 type Sealed<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isSealed: true } ? Name : never }[keyof Rows];
 type Computed<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isStored: false } ? Name : never }[keyof Rows];
 
-/**
- * A record as answers show it.
- * @param others members that are not columns, and columns that are shown differently
- */
+/** A record as answers show it. @param others what is no column, or is shown differently */
 export function toAnswer<Rows extends Table>(
   rows: Rows,
   record: object,
@@ -200,10 +197,7 @@ export function toAnswer<Rows extends Table>(
   );
 }
 
-/**
- * A record as export files hold it.
- * @param others values that replace the column, by their name in files
- */
+/** A record as export files hold it. @param others replace the column, by their name in files */
 export function toFileItem<Rows extends Table>(
   rows: Rows,
   record: object,

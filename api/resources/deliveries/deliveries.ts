@@ -288,10 +288,7 @@ export const deliveryOperations: Operation[] = [
 
 type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
 
-/**
- * Finds deliveries, the newest first. A search that reads many rows counts for the organization.
- * @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run
- */
+/** The newest first. @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run */
 async function readDeliveries(ctx: Context, query: Filters, part: Part) {
   const { eventId, error } = query;
   const filter = { ...query, ...(error !== undefined && { errorPattern: containsPattern(error) }) };
@@ -313,11 +310,7 @@ export async function cancelOpen(
   return cancelled;
 }
 
-/**
- * Ends the wait of a delivery.
- * @returns false when its workflow has ended meanwhile
- * @throws ApiError 503
- */
+/** @returns false when the workflow of the delivery has ended meanwhile @throws ApiError 503 */
 async function signalRetry(
   deps: ApiDeps,
   organization: string,

@@ -148,10 +148,7 @@ export function showWarehouse({ secretBox }: Deps, stored: Warehouse) {
   };
 }
 
-/**
- * Refuses a config without a type, which would otherwise be dropped silently.
- * @throws ApiError 400
- */
+/** Refuses a config without a type, which would otherwise be dropped silently. @throws ApiError 400 */
 export function refuseConfig(body: unknown): void {
   const { config } = z.looseObject({ config: z.unknown() }).safeParse(body).data ?? {};
   if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return;
@@ -161,11 +158,7 @@ export function refuseConfig(body: unknown): void {
   );
 }
 
-/**
- * Checks a config, merged over the stored one.
- * @returns the config to store, with defaults, secret in clear
- * @throws ApiError 400 without a code
- */
+/** A config merged over the stored one, with defaults, secret in clear. @throws ApiError 400 without a code */
 export function checkConfig(
   type: WarehouseType,
   given: unknown,
@@ -230,10 +223,7 @@ function invalidMember(path: string, message: string): ApiError {
 
 type AccessDeps = Pick<ApiDeps, 'secretBox' | 'operatorAccess'>;
 
-/**
- * Refuses a config that works with the operator's access only, where that is not for it.
- * @throws ApiError 400 without a code
- */
+/** Refuses a config that works with the operator's access only, where that is not for it. @throws ApiError 400 */
 export function requireAccess(
   { secretBox, operatorAccess }: AccessDeps,
   { slug: organization }: Caller['organization'],

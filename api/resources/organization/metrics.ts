@@ -177,10 +177,7 @@ function requireKnown(metric: Metric, groupBy: Grouping | null, where: Partial<R
     throw invalid(unknown, `cannot be combined with metric=${metric}; valid filters: ${known.where.join(', ')}`);
 }
 
-/**
- * Latencies are kept by destination, as histograms: those of many destinations over a month are too many rows for one
- * answer.
- */
+/** Latencies are kept as histograms by destination: of many over a month there are too many rows for one answer. */
 function requireFewLatencies(groupBy: Grouping | null, destinationId: string | undefined, { from, to }: Steps): void {
   if (destinationId !== undefined) return;
   if (groupBy === null) throw invalid('destinationId', 'is required if metric=latency, unless groupBy=destination');

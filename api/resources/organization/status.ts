@@ -65,11 +65,11 @@ const ready = component('Ready', {
     .optional(),
 });
 
+const probe = { tag: 'Service', family: 'public', method: 'get' } as const;
+
 export const healthOperations: Described[] = [
   {
-    tag: 'Service',
-    family: 'public',
-    method: 'get',
+    ...probe,
     path: '/healthz',
     operationId: 'isAlive',
     summary: 'Check liveness',
@@ -78,9 +78,7 @@ export const healthOperations: Described[] = [
     errors: { 500: ['INTERNAL_ERROR'] },
   },
   {
-    tag: 'Service',
-    family: 'public',
-    method: 'get',
+    ...probe,
     path: '/readyz',
     operationId: 'isReady',
     summary: 'Check readiness',

@@ -57,10 +57,7 @@ interface NamedKind<Own> {
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
   members: table.Table & typeof usedRows;
-  /**
-   * What is checked before it is stored, which may take a second, and of which members.
-   * @throws ApiError 400 INVALID_FILTER, ...
-   */
+  /** What is checked before it is stored, which may take a second. @throws ApiError 400 INVALID_FILTER, ... */
   check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, own: Own) => Promise<void> };
   examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
   leadsTo: string;

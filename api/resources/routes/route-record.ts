@@ -178,11 +178,6 @@ type Deps = Pick<ApiDeps, 'baseUrl'>;
 type Named = Pick<Route, 'destinationIds' | 'failoverDestinationIds' | 'allowOwnAddress'>;
 type Addressed = Pick<Destination, 'id' | 'url'>;
 
-/**
- * Refuses a route to an own address that does not allow it.
- * @param destinations those that it names
- * @throws ApiError 400
- */
 function refuseOwnAddress(deps: Deps, route: Named, destinations: readonly Addressed[]): void {
   const [own] = ownAmong(deps, route, destinations);
   if (own === undefined) return;
@@ -211,10 +206,7 @@ export async function ownAddressProblems(
   );
 }
 
-/**
- * Refuses an own address for a destination that is named by routes that do not allow it.
- * @throws ApiError 400 INVALID_URL
- */
+/** Of a destination that is named by routes that do not allow it. @throws ApiError 400 INVALID_URL */
 export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: Addressed): Promise<void> {
   if (!addressesUnder(deps.baseUrl())(url)) return;
   const named = { $or: [{ destinationIds: { $contains: [id] } }, { failoverDestinationIds: { $contains: [id] } }] };
@@ -261,11 +253,7 @@ const REFERENCES: { member: RouteReference; kind: string; prefix: IdPrefix; enti
   { member: 'transformId', kind: 'transform', prefix: 'tfm', entity: referred(Transform) },
 ];
 
-/**
- * Requires that the references of a route exist in its organization, and locks them against deletion until the route is
- * stored.
- * @throws ApiError 400 about the member
- */
+/** Locks what a route refers to against deletion until the route is stored. @throws ApiError 400 about the member */
 async function requireReferences(em: EntityManager, route: References): Promise<void> {
   const lock = { lockMode: LockMode.PESSIMISTIC_READ } as const;
   for (const { member, kind, prefix, entity } of REFERENCES) {

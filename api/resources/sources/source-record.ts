@@ -120,10 +120,7 @@ export function replaceSource(
   });
 }
 
-/**
- * Changes a source that the caller wants to change as it is now.
- * @param columns what it becomes; may be called again @throws ApiError 400, 404, 412
- */
+/** @param columns what it becomes; may be called again @throws ApiError 400, 404, 412 */
 export function changeSource(
   ctx: Context,
   id: string,
