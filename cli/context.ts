@@ -38,7 +38,7 @@ export function contextOf(command: Command): Context {
   const { url } = address;
   const seconds = Number(options.timeout ?? 30);
   if (!(seconds > 0 && seconds <= 3600))
-    throw usage(`--timeout must be greater than 0 and at most 3600 seconds, not ${options.timeout}`);
+    throw usage(`--timeout must be greater than 0 and at most 3600 seconds, not "${options.timeout}"`);
   const output = createOutput(options.json === true);
   const key = apiKey(options, address);
   // It is sent in a header. Nothing of it is printed.
@@ -124,6 +124,6 @@ function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
       printed.add(line);
       output.note(`hookyard: ${line}`);
     }
-    if (more > 0) output.note(`hookyard: The service ignored ${plural(more, 'more unknown field')}`);
+    if (more > 0) output.note(`hookyard: The service ignored ${plural(more, 'more unknown name')}`);
   };
 }

@@ -84,7 +84,7 @@ export function convert(product: string, list: unknown, { source, eventType }: F
     const given = link.routeName ?? path;
     // An import takes routes of one name for one route.
     const route = routes.some((each) => each.name === given) ? `${given} (${path})` : given;
-    for (const each of lost) left.add(`route "${route}": ${each}; the route is disabled`);
+    for (const each of lost) left.add(`${each} in route "${route}"; the route is disabled`);
     for (const each of link.left ?? []) if (each) left.add(each);
     routes.push({
       name: route,
@@ -163,8 +163,8 @@ function ofConvoy(subscription: ConvoySubscription): Link {
     lost: subscription.function ? ['function (replace it with a transform)'] : [],
     left: [
       isVerified && unverified(source?.name, verifier),
-      authType === 'oauth2' && `destination "${endpoint.name}": authentication (oauth2)`,
-      (endpoint.secrets?.length ?? 0) > 0 && `destination "${endpoint.name}": signatures (X-Convoy-Signature)`,
+      authType === 'oauth2' && `authentication of destination "${endpoint.name}" (oauth2)`,
+      (endpoint.secrets?.length ?? 0) > 0 && `signatures of destination "${endpoint.name}" (X-Convoy-Signature)`,
     ],
   };
 }
@@ -227,8 +227,9 @@ function ofHookdeck({ name, source, destination, rules, disabled_at, paused_at }
     lost: others.map(({ type }) => `rule "${type}"`),
     left: [
       isVerified && unverified(source.name, source.type),
-      authType && !given && `destination "${destination.name}": authentication (${authType})`,
-      ['GET', 'DELETE'].includes(method ?? '') && `destination "${destination.name}": method (${method}; POST is used)`,
+      authType && !given && `authentication of destination "${destination.name}" (${authType})`,
+      ['GET', 'DELETE'].includes(method ?? '') &&
+        `method of destination "${destination.name}" (${method}; POST is used)`,
     ],
   };
 }
@@ -262,7 +263,7 @@ function ofOutpost({ id, type, topics, filter, disabled_at, config, credentials 
     filters: { payload: data },
     lost: Object.keys(others).map((each) => `filter on "${each}"`),
     left: [
-      secret !== '' && !SIGNING_SECRET.test(secret) && `destination "${id}": secret (not whsec_ followed by base64)`,
+      secret !== '' && !SIGNING_SECRET.test(secret) && `secret of destination "${id}" (not whsec_ followed by base64)`,
     ],
   };
 }
@@ -290,11 +291,11 @@ function ofSvix({ id, url, description, disabled, channels, ...endpoint }: SvixE
     isActive: disabled !== true,
     types: endpoint.eventTypes ?? endpoint.filterTypes,
     lost: channels ? [`channels (${channels.join(', ')})`] : [],
-    left: [`destination "${id}": secret, headers and transformation, which this list does not include`],
+    left: [`secret, headers and transformation of destination "${id}" (this list does not include them)`],
   };
 }
 
-const unverified = (source = '', kind = '') => `source "${source}": verification (${kind}); the source is disabled`;
+const unverified = (source = '', kind = '') => `verification of source "${source}" (${kind}); the source is disabled`;
 
 function perMinute(rate: number): Item {
   return rate > 0 ? { rateLimitPerMinute: Math.max(1, Math.round(rate)) } : {};

@@ -137,6 +137,6 @@ export function time(text: string, option: string): string {
 export const collect = (text: string, before: string[] = []) => [...before, text];
 
 export function trueOrFalse(text: string, option: string): boolean {
-  if (text !== 'true' && text !== 'false') throw usage(`${option} must be true or false, not ${text}`);
+  if (text !== 'true' && text !== 'false') throw usage(`${option} must be true or false, not "${text}"`);
   return text === 'true';
 }

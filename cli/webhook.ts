@@ -61,7 +61,7 @@ function providerFor(
   if (asked === undefined || asked === own?.name) return own;
   throw usage(
     own === null
-      ? `${slug} has its own signature verification and no provider; omit --provider`
+      ? `${slug} verifies webhooks without a provider; omit --provider`
       : `${slug} accepts only ${own.name} webhooks; omit --provider`,
   );
 }
@@ -108,7 +108,7 @@ const withoutKey = (of: Provider | null) =>
 
 const ofOthers = (of: Provider | null) =>
   `${titleOf(of)} signs with private keys and publishes the public keys, so no other program can send webhooks that this source accepts; ` +
-  `to test routes, create a source without verification: hookyard sources create test, then hookyard send --source test${
+  `to test routes, create a source without verification and send to it: hookyard sources create test, then hookyard send --source test${
     of === null ? '' : ` --provider ${of.name}`
   }`;
 

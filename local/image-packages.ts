@@ -24,7 +24,7 @@ const { getPrebuiltTargetName } = createRequire(import.meta.url)(join(bridge, 'c
 const own = getPrebuiltTargetName();
 if (!existsSync(join(bridge, 'releases', own, 'index.node')))
   throw new Error(
-    `Temporal's SDK has no native module for this platform (${own}); build the image on x64 or arm64, with glibc`,
+    `The Temporal SDK has no native module for this platform (${own}); build the image on x64 or arm64, with glibc`,
   );
 for (const platform of readdirSync(join(bridge, 'releases')))
   if (platform !== own) rmSync(join(bridge, 'releases', platform), { recursive: true });

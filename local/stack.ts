@@ -176,14 +176,14 @@ async function startParts(options: StackOptions, parts: Parts) {
         const urls = { databaseUrl: postgres.url('temporal', 'hookyard_temporal'), visibilityUrl };
         parts.temporal = await startTemporal({ dataDir, port: ports.temporal, programs, ...urls, log });
       });
-    await phase(log, `namespace ${namespace} is ready`, () =>
+    await phase(log, `the namespace ${namespace} is ready`, () =>
       setUpNamespace(connection, namespace, visibilityUrl, log),
     );
   };
   const startUi = async () => {
     const { ui: port } = ports;
     if (port === null || !programs) return;
-    await phase(log, `Temporal UI listens on 127.0.0.1:${port}`, async () => {
+    await phase(log, `the Temporal UI listens on 127.0.0.1:${port}`, async () => {
       parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
     });
   };

@@ -8,7 +8,7 @@ export const dropbox: Provider = {
   secret: { is: 'the app secret', shortest: 15 },
   handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
   instructions:
-    'Go to App Console › your app › Webhooks and enter the ingest URL. Hookyard responds to the challenge. Notifications only identify the accounts that changed; fetch the changes from Dropbox.',
+    'Go to App Console › your app › Webhooks and enter the ingest URL. Hookyard responds to the handshake. Notifications only identify the accounts that changed; fetch the changes from Dropbox.',
   samples: [
     {
       event: 'list_folder',

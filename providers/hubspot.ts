@@ -33,7 +33,7 @@ export const hubspot: Provider = {
   eventId: { payload: '0.eventId' },
   dedup: null,
   instructions:
-    'For an app on the developer platform, enter the ingest URL as the targetUrl in its webhooks configuration. For a legacy app, go to App settings › Webhooks and enter it as the target URL. HubSpot signs the URL, so the URL in HubSpot must start with HOOKYARD_PUBLIC_URL.',
+    'For an app on the developer platform, enter the ingest URL as the targetUrl in its webhooks configuration. For a legacy app, go to App settings › Webhooks and enter the ingest URL as the target URL. HubSpot signs the URL, so the URL in HubSpot must start with HOOKYARD_PUBLIC_URL.',
   samples: [
     sample('contact.creation', 1, {}),
     sample('contact.propertyChange', 2, { propertyName: 'lifecyclestage', propertyValue: 'customer' }),

@@ -28,7 +28,7 @@ export const monday: Provider = {
   // https://developer.monday.com/api-reference/docs/webhooks
   handshakes: [{ kind: 'echo-body' }],
   instructions:
-    "Use the monday.com API to create a webhook with the ingest URL as the url parameter, and authenticate with your app's OAuth token so that monday.com signs the webhook. Hookyard responds to the challenge. The signed token in each webhook verifies the sender, but not the content. Webhooks created manually on a board are not signed: for these, create a source without a provider, with an ingest URL that cannot be guessed (ingestToken).",
+    "Use the monday.com API to create a webhook with the ingest URL as the url parameter, and authenticate with your app's OAuth token so that monday.com signs the webhook. Hookyard responds to the handshake. The signed token in each webhook verifies the sender, but not the content. Webhooks created manually on a board are not signed: for these, create a source without a provider and with an ingest URL that cannot be guessed (ingestToken).",
   samples: [
     sample('create_pulse', { pulseName: 'A new task' }),
     sample('update_column_value', { columnId: 'status', value: { label: { index: 1, text: 'Done' } } }),

@@ -10,7 +10,7 @@ export const nylas: Provider = {
   eventId: { payload: 'id' },
   handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
   instructions:
-    "Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the challenge. Then copy the secret that Nylas shows, and set it as the source's secret.",
+    "Create the source with any secret, then create the webhook with the ingest URL. Hookyard responds to the handshake. Then copy the secret that Nylas shows, and set it as the source's secret.",
   samples: [
     {
       event: 'message.created',

@@ -24,6 +24,6 @@ export const okta: Provider = {
   // It wants 200 or 204 within 3 seconds, and no body.
   answer: NO_CONTENT,
   instructions:
-    'Go to Workflow › Event Hooks › Create. Enter the ingest URL and the secret, and enter Authorization as the authentication field. Then verify the event hook: Hookyard responds to the challenge.',
+    'Go to Workflow › Event Hooks › Create. Enter the ingest URL and the secret, and enter Authorization as the authentication field. Then verify the event hook: Hookyard responds to the handshake.',
   samples: [sample('user.lifecycle.create', {}), sample('user.session.start', { outcome: { result: 'SUCCESS' } })],
 };

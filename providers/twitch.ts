@@ -31,7 +31,7 @@ export const twitch: Provider = {
     },
   ],
   instructions:
-    "Use the Twitch API to create a subscription with the ingest URL as the transport.callback parameter and the source's secret as the transport.secret parameter. Hookyard responds to the challenge.",
+    "Use the Twitch API to create a subscription with the ingest URL as the transport.callback parameter and the source's secret as the transport.secret parameter. Hookyard responds to the handshake.",
   samples: [
     sample('stream.online', '1', { broadcaster_user_id: '1337', type: 'live' }),
     sample('channel.follow', '2', {

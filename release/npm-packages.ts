@@ -16,7 +16,7 @@ export function buildClient(folder: string): void {
   run(process.execPath, [toolOf('typescript'), '-p', join(project, 'client'), '--outDir', join(folder, 'dist')]);
   writePackage(folder, {
     name: '@hookyard/client',
-    description: 'Client for Hookyard, a webhook router, with verification of the webhooks that it delivers.',
+    description: 'Client for Hookyard, a webhook router; also verifies the webhooks that Hookyard delivers.',
     engines: { node: '>=20' },
     sideEffects: false,
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' }, './package.json': './package.json' },

@@ -44,7 +44,7 @@ export async function ensureNamespace(
       if (state === 'complete') return;
       if (refused !== null) return afterRefusal(namespace, state, refused, log);
       if (performance.now() > until)
-        throw new Error(`Temporal's namespace ${namespace} was not ready after ${usableDeadlineMs / 1000} s`);
+        throw new Error(`The Temporal namespace ${namespace} was not ready after ${usableDeadlineMs / 1000} s`);
     } catch (error) {
       // Not even whether they are there may be asked.
       if (isRefusal(error)) return log(refusal(namespace, messageOf(error)));

@@ -80,7 +80,7 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
     throttled(log).flush();
     log.info(
       { reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS },
-      'worker shutting down; running attempts can finish',
+      'worker shutting down; attempts in progress can finish',
     );
     setTimeout(
       () => {

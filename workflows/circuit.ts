@@ -80,7 +80,7 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
     advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice, prefix),
     `Held as of ${new Date().toISOString()}: ${plural(advice.held, 'delivery')}. Current number: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('held deliveries with a previous attempt', queryOf(prefix, held))} have a workflow.`,
     signalChoices(
-      '`resetCircuit` closes the circuit breaker now, and sends the held deliveries. If the destination is still down, the circuit breaker opens again.',
+      '`resetCircuit` closes the circuit breaker now, and sends the held deliveries. If the destinations of the route are still down, the circuit breaker opens again.',
     ),
   );
 }

@@ -37,7 +37,7 @@ export function recording({ view }: Facts, { attempt, statusCode, error }: Unrec
   const answer = statusCode === null ? plain(error ?? '') : `The destination returned ${statusCode}`;
   return paragraphs(
     `Attempt ${attempt} of ${view.maxAttempts} was made, but could not be recorded. ${answer}.`,
-    'The attempt will be recorded when the database accepts writes again, and will not be repeated until then. `cancel` takes effect afterwards.',
+    'The attempt will be recorded when the database accepts writes again; no further attempt will be made until then. `cancel` takes effect afterwards.',
   );
 }
 
@@ -74,8 +74,8 @@ const WAITS = {
   transforms: {
     summary: "Organization's transform limit",
     text: (at) =>
-      `The transform is waiting: the organization has used up its \`transformMsPerMinute\`, or too many of its transforms are already waiting. The attempt will start at ${at} if there is capacity.`,
-    hint: `${NO_SIGNAL} A higher organization limit takes effect within seconds.`,
+      `The transform is waiting: the organization has reached its \`transformMsPerMinute\` limit, or too many of its transforms are already waiting. The attempt will start at ${at} if there is capacity.`,
+    hint: `${NO_SIGNAL} A higher \`transformMsPerMinute\` takes effect within seconds.`,
   },
   resumption: {
     summary: 'The organization is suspended',
@@ -87,8 +87,8 @@ const WAITS = {
   circuit: {
     summary: "The route's circuit breaker may open",
     text: (at) =>
-      `The route has had enough failed attempts to open its circuit breaker, but PostgreSQL has not recorded them yet. Hookyard will check again at ${at}.`,
-    hint: 'This resolves automatically when PostgreSQL accepts results again.',
+      `The route has had enough failed attempts to open its circuit breaker, but the database has not recorded them yet. Hookyard will check again at ${at}.`,
+    hint: 'This resolves automatically when the database accepts writes again.',
   },
   slots: { summary: "Organization's concurrency limit", text: enoughAt('for this organization'), hint: NO_SIGNAL },
   destination: { summary: "Destination's concurrency limit", text: enoughAt('to the destination'), hint: NO_SIGNAL },
@@ -100,7 +100,7 @@ const WAITS = {
   turn: {
     summary: "Destination's rate limit",
     text: () =>
-      "The next attempt is waiting. Either deliveries that are older or more urgent go first under the destination's rate limit, or the destination or this organization has reached its maximum number of attempts in progress. The attempt starts automatically when its turn comes.",
+      "The next attempt is waiting. Older or more urgent deliveries go first under the destination's rate limit, or the destination or this organization has reached its maximum number of attempts in progress. The attempt starts automatically when its turn comes.",
     hint: 'A signal does not bypass a limit. A higher `rateLimitPerMinute` or `maxConcurrency` on the destination takes effect immediately.',
     hasLinks: true,
   },
@@ -185,8 +185,8 @@ export function failed(facts: Facts, openUntil: string): string {
 /** Failed, when nothing waits here for a replay: the window is 0, too many wait already, or it could not be found. */
 export function failedAndClosed(facts: Facts): string {
   return paragraphs(
-    `${shownFailure(facts.view)} There will be no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace has no search attributes.`,
-    `To deliver the event again: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`, as long as the payload is kept.`,
+    `${shownFailure(facts.view)} There will be no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace lacks Hookyard's search attributes.`,
+    `To replay the delivery as long as the payload is kept: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`.`,
     seeAlso(facts, ofDestination(facts, 'failed')),
   );
 }

@@ -99,7 +99,7 @@ async function waitForStore(
       signalChoices('`warehouseChanged` retries immediately.'),
     ),
   );
-  await condition(() => news.changed, waitMs, { summary: `Before attempt ${attempts + 2} of ${batchId}` });
+  await condition(() => news.changed, waitMs, { summary: `Before attempt ${attempts + 2} to write ${batchId}` });
 }
 
 async function giveUp(run: Run, batchId: string): Promise<void> {

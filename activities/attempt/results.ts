@@ -312,7 +312,7 @@ async function countLater(deps: RecordDeps, attempts: CountedAttempt[]): Promise
 function notCounted({ log }: RecordDeps, attempts: CountedAttempt[], error: unknown): Set<string> {
   throttled(log).warn(
     { attempts: attempts.length, cause: causeOf(error) },
-    'failed to count attempts in their circuit breakers',
+    'failed to count attempts in the circuit breakers of their routes',
   );
   return new Set();
 }

@@ -75,7 +75,7 @@ function tell(log: Log, counts: ReadonlyMap<string, number>): void {
       addresses: failed.length,
       most: { address, requests },
     },
-    'requests had missing or invalid credentials within a minute',
+    'requests in one minute had missing or invalid credentials',
   );
 }
 

@@ -126,7 +126,9 @@ function overwritten(importing: Importing, label: string, item: DestinationItem,
   return {
     ...{ status: 'overwritten', id, name: item.input.name, slug },
     warnings: [
-      ...(incomplete ? [`${label}: left disabled without credentials; set them, then enable the destination`] : []),
+      ...(incomplete
+        ? [`${label}: left disabled because it has no credentials; set them, then enable the destination`]
+        : []),
       ...(isUnsigned
         ? [`${label}: deliveries are not signed because the file does not contain the signing secret`]
         : []),

@@ -38,7 +38,7 @@ export const itemSchema = routeImportItem.superRefine((route, context) => {
   }
   const both = route.failoverDestinationSlugs?.find((failover) => destinationsOf(route).includes(failover));
   if (both !== undefined) {
-    refuse(context, undefined, `must not contain ${both}, which is already a primary destination`, [
+    refuse(context, undefined, `must not contain ${both}, which is already a destination of the route`, [
       'failoverDestinationSlugs',
     ]);
   }

@@ -87,7 +87,7 @@ export function createIngest(deps: IngestDeps) {
     if (!INGEST_METHODS.includes(ctx.method)) {
       const allowed = INGEST_METHODS.join(', ');
       const advice = HANDSHAKE_METHODS.includes(ctx.method)
-        ? `; if the sender checks the URL with ${ctx.method}, set the source's provider or handshake, and make sure that the request has the challenge`
+        ? `; if the sender checks the URL with ${ctx.method}, set the source's provider or handshake, and make sure that the request contains the challenge`
         : '';
       throw new ApiError(405, 'METHOD_NOT_ALLOWED', `An ingest URL accepts only ${allowed}${advice}`, undefined, {
         Allow: allowed,
@@ -246,7 +246,7 @@ async function requireFewDeliveries(
   await ingestLimits.learnLimits(use);
   const most = use.limits.deliveriesPerEvent;
   if (deliveries <= most) return;
-  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}; nothing was stored. Disable some routes, then send the webhook again`;
+  const what = `This webhook would create ${plural(deliveries, 'delivery')}, more than the maximum of ${most}, so nothing was stored; disable some routes, then send the webhook again`;
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 

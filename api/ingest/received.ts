@@ -82,7 +82,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
 
   /** @throws Error before it has come, as everything that is made of it */
   get body(): Buffer {
-    if (this.#body === undefined) throw new Error('The body of this webhook has not come yet');
+    if (this.#body === undefined) throw new Error('The body of this webhook has not arrived yet');
     return this.#body;
   }
 

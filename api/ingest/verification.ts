@@ -77,7 +77,7 @@ async function verified(
   keys: PublishedKeys,
 ): Promise<{ verification: Verification; used: Credentials }> {
   const refused = (reason: string) => ({ verification: { valid: false, reason } as const, used: credentials });
-  if (sender === null) return refused("This release does not support the source's provider");
+  if (sender === null) return refused("This version of Hookyard does not support the source's provider");
   if (credentials.secret === '' && needsSecret(sender.verification))
     return refused('The provider has not sent its secret yet');
   const verification = await verify(sender.verification, credentials, request, keys);

@@ -8,7 +8,7 @@ import { component, exampleId, text, withExample } from '../resources/values.ts'
 
 export const requestId = text(
   exampleId('req'),
-  'The request ID, as in the log: the ID that the client sent, or a new one.',
+  'The request ID, which is also in the log: the ID that the client sent, or a new one.',
 ).meta({ header: { id: 'RequestId' } });
 
 export const ignoredNames = z
@@ -26,7 +26,7 @@ export const ignoredNames = z
 const DESCRIPTIONS: Record<number | string, string> = {
   400: 'The request is invalid. If fields are invalid, `message` names one of them and `details` lists all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
-  403: 'The API key or plan does not allow the request, or the organization is suspended.',
+  403: 'The API key or the plan of the organization does not allow the request, or the organization is suspended.',
   404: 'The path does not exist, or the record does not exist in this organization.',
   406: 'The `Accept` header does not include `text/event-stream`.',
   408: 'The request body did not arrive in time.',
@@ -36,7 +36,7 @@ const DESCRIPTIONS: Record<number | string, string> = {
   413: 'The body is too large.',
   415: 'The body is not `application/json`, or has a `Content-Encoding`.',
   422: 'The `Idempotency-Key` was used with a different body in the last 24 hours.',
-  429: 'Rate limit or quota exceeded: an organization limit (named in `limit`), too many requests with this API key in a minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or too many failed authentication attempts from this address.',
+  429: 'A limit was exceeded: an organization limit (named in `limit`), the requests per minute of this API key (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or the requests with invalid credentials from this address.',
   500: 'An internal error. Search the log for the request ID.',
   503: 'The service or a dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',

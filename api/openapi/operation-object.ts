@@ -20,7 +20,8 @@ const idempotentReplayed = z
   .literal('true')
   .optional()
   .meta({
-    description: 'Present for a repeat: this is the response to the first request with this `Idempotency-Key`.',
+    description:
+      'Present for a repeated request: this is the response to the first request with this `Idempotency-Key`.',
     header: { id: 'IdempotentReplayed' },
   });
 

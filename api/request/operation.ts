@@ -132,7 +132,7 @@ interface TagOf {
 /** The tags in the order of the page. */
 export const TAGS = {
   Ingest: { about: 'The ingest URLs that senders post webhooks to.', records: null },
-  Sources: { about: 'Each source has an ingest URL that receives webhooks.', records: 'sources' },
+  Sources: { about: 'Each source receives webhooks at its ingest URL.', records: 'sources' },
   Destinations: { about: 'Where events are delivered: HTTP endpoints and warehouses.', records: 'destinations' },
   'Organization destinations': {
     about: 'HTTP destinations, with the same fields as in Destinations, at paths with the organization ID.',

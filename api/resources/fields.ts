@@ -94,7 +94,7 @@ export const receivedPath = z.string().superRefine((path, context) => {
 export const forwardPath = withExample(
   z.boolean(),
   false,
-  'Whether to append the path below the ingest URL (`allowPaths`) to `url`.',
+  'Whether to append the path below the ingest URL (see `allowPaths` of the source) to `url`.',
 );
 
 export const futureTime = z.string().transform((given, context) => {

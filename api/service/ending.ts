@@ -55,7 +55,10 @@ async function endInOrder(
     );
     await delay(drainSeconds * 1000, undefined, { signal: hurry }).catch(() => {});
   }
-  log.info({ reason }, `API shutting down: the listener closes; running requests have ${graceSeconds} s to finish`);
+  log.info(
+    { reason },
+    `API shutting down: no new connections are accepted; requests in progress have ${graceSeconds} s to finish`,
+  );
   const giveUp = () => {
     log.warn('unfinished work was aborted');
     process.exit(0);

@@ -216,7 +216,7 @@ function listen(server: Server, settings: Settings): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reasons: Record<string, string> = {
-        EADDRINUSE: `Port ${port} on ${host} is in use by another program; stop it, or set HOOKYARD_PORT to another port (0 chooses a free one)`,
+        EADDRINUSE: `Port ${port} on ${host} is in use by another program; stop it, or set HOOKYARD_PORT to another port (0 picks a free port)`,
         EACCES: `This user cannot open port ${port}; set HOOKYARD_PORT to a port above 1023`,
         EADDRNOTAVAIL: `${host} is not an address of this machine; change HOOKYARD_HOST`,
         ENOTFOUND: `${host} is not an address of this machine; change HOOKYARD_HOST`,

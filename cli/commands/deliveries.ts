@@ -39,7 +39,10 @@ export const deliveries: Resource = {
       operation: 'getDeliveryRequest',
       name: 'request',
       about: "Show an attempt's request",
-      flags: { attempt: ['--attempt <n>', 'Attempt number (default: the latest, else 1)'], includeBody: null },
+      flags: {
+        attempt: ['--attempt <n>', 'Attempt number (default: the latest, or 1 if there are none)'],
+        includeBody: null,
+      },
       extra: (command) =>
         command.option('--without-body', 'Omit the body, for an API key without the payloads:read scope'),
       prepare({ options, query }) {

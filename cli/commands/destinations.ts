@@ -79,7 +79,8 @@ export const destinations: Resource = {
     },
     {
       operation: 'testDestination',
-      about: 'Send a test webhook to a destination, or upload a test file and show its row',
+      about:
+        'Test a destination: send a test webhook to an HTTP endpoint, or upload a test file to a warehouse and show its row',
       done: '{message} ({latency} ms)',
       after({ context: { output } }, { result }: { result?: { row: object } }) {
         if (!output.json && result !== undefined) output.line(cell(JSON.stringify(result.row)));
@@ -101,7 +102,7 @@ async function deleteOne({ context, path: { id = '' }, named }: Call): Promise<v
 /** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
 function withoutDestination({ id, name }: Route): string {
   const quoted = cell(name);
-  return `Route ${quoted} (${id}) has no destination. Add a destination with: hookyard routes update ${id} --to <destination>; or delete the route with: hookyard routes delete ${id}`;
+  return `Route ${quoted} (${id}) has no destination. To add one, run hookyard routes update ${id} --to <destination>; to delete the route, run hookyard routes delete ${id}`;
 }
 
 function withOptions(command: Command): Command {
@@ -112,7 +113,7 @@ function withOptions(command: Command): Command {
       collect,
     )
     .option('--bearer <token>', 'Bearer token to send with every delivery, or @file to read it from a file')
-    .option('--max-retries <n>', 'Retries after the first attempt (default: 5)');
+    .option('--max-retries <n>', 'Maximum number of retries (default: 5)');
 }
 
 function setMembers({ body, options }: Call): void {

@@ -19,7 +19,7 @@ export function addDiagnose(program: Command): void {
     .addHelpText(
       'after',
       `
-Run this command where the service runs, with the same environment: for example, in its container or its checkout. Settings and
+Run this command where the service runs (for example, in its container or checkout), with the same environment. Settings and
 logs come from this machine; health and issues come from the service.`,
     )
     .action(async (_options, command: Command) => {

@@ -84,7 +84,7 @@ export const events: Resource = {
       .command('follow')
       .description('Print events as they arrive, until Ctrl-C')
       .option('--source <source>', 'Only events from this source (slug or ID)')
-      .option('--routed <boolean>', 'true: only routed events; false: only events that no route matched')
+      .option('--routed <boolean>', 'Only routed events (true), or only events that no route matched (false)')
       .action(async ({ source, routed }: { source?: string; routed?: string }, command: Command) => {
         const context = contextOf(command);
         const sourceId = source && (await findSource(context.client, source)).id;

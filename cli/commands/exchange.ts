@@ -157,7 +157,8 @@ function failures({ errors = [], summary }: ImportResult): number {
 
 function told(result: ImportResult, { dryRun }: ImportOptions): string {
   const { imported, skipped, overwritten } = result.summary ?? result;
-  if (dryRun) return `would import ${imported}, skip ${skipped}, overwrite ${overwritten}; failed ${failures(result)}`;
+  if (dryRun)
+    return `would import ${imported}, skip ${skipped}, overwrite ${overwritten}; ${failures(result)} would fail`;
   return `imported ${imported}, skipped ${skipped}, overwritten ${overwritten}, failed ${failures(result)}`;
 }
 

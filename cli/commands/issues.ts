@@ -54,7 +54,7 @@ async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Pr
     ({ next } = further);
   }
   const all = dryRun
-    ? `${plural(deliveriesFound, 'delivery')} would be replayed, provided that their payloads and destinations still exist`
+    ? `${plural(deliveriesFound, 'delivery')} would be replayed, provided that ${deliveriesFound === 1 ? 'its payload and destination' : 'their payloads and destinations'} still exist`
     : `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
   const message = first.more ? all : first.message;
   showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);
@@ -62,7 +62,7 @@ async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Pr
 
 const MEMBERS = {
   flags: {
-    type: ['--type <type>', `Type: ${valuesOf('createAlertChannel', 'type').join(', ')}`],
+    type: ['--type <type>', `Channel type (${valuesOf('createAlertChannel', 'type').join(', ')})`],
     config: null,
     kinds: ['--kind <kind>', 'Only issues of this kind; repeatable'],
     afterCount: ['--after <n>', 'Number of failures at which the first message about an issue is sent (default: 1)'],
@@ -80,7 +80,7 @@ const MEMBERS = {
 
 export const alertChannels: Resource = {
   ...{ name: 'alert-channels', tag: 'Alerts', one: 'alert-channel' },
-  about: 'Manage alert channels, which send messages about issues',
+  about: 'Manage alert channels, which receive messages about issues',
   rows: [
     {
       operation: 'listAlertChannels',
@@ -97,7 +97,7 @@ export const alertChannels: Resource = {
       ...MEMBERS,
       done: '{name} was created ({id})',
       after({ context }, { lastError }: { lastError: string | null }) {
-        if (lastError !== null) context.output.note(`The alert channel cannot send messages: ${lastError}`);
+        if (lastError !== null) context.output.note(`The alert channel cannot receive messages: ${lastError}`);
       },
     },
     { operation: 'updateAlertChannel', ...MEMBERS },

@@ -68,11 +68,14 @@ const COMMON: Record<string, { flags: string; about?: string; of?: RecordKind } 
   schemaId: { flags: '--schema <schema>', of: 'schema' },
   eventId: { flags: '--event <id>' },
   recordId: { flags: '--record <id>', about: 'Only entries about this record (ID)' },
-  keyId: { flags: '--key <id>', about: 'Only requests with this API key (ID)' },
+  keyId: { flags: '--key <id>', about: 'Only entries for requests with this API key (ID)' },
   statusCode: { flags: '--code <n>', about: 'Status code of the latest attempt' },
   from: { flags: '--from <time>', about: 'Start time: ISO 8601, or how long ago (for example 30m, 1h or 7d)' },
   to: { flags: '--to <time>', about: 'End time: ISO 8601, or how long ago (for example 30m, 1h or 7d)' },
-  routed: { flags: '--routed <boolean>', about: 'true: only routed events; false: only events that no route matched' },
+  routed: {
+    flags: '--routed <boolean>',
+    about: 'Only routed events (true), or only events that no route matched (false)',
+  },
   timeoutMs: { flags: '--timeout-ms <n>', about: 'Timeout for each attempt, in milliseconds' },
   // --url is the address of the service.
   url: { flags: '--target-url <url>' },

@@ -12,7 +12,7 @@ export function addOrganization(program: Command): void {
     operation: 'listAuditRecords',
     name: 'audit',
     about: 'Show the audit log, newest first: who changed what, and who read payloads and secrets',
-    flags: { action: ['--action <operation>', 'Only requests for this operation (for example updateRoute)'] },
+    flags: { action: ['--action <operation>', 'Only entries for this operation (for example updateRoute)'] },
     columns: AUDIT,
   });
   addUsage(program);

@@ -6,7 +6,10 @@ import type { Resource, Row } from './operation.ts';
 
 const FLAGS = {
   destinationIds: ['--to <destination>', 'Destination (name or ID); repeatable'],
-  failoverDestinationIds: ['--failover <destination>', 'Failover destination (name or ID); up to three, in order'],
+  failoverDestinationIds: [
+    '--failover <destination>',
+    'Failover destination (name or ID); repeatable, up to three times, in order',
+  ],
 } as const;
 
 export const routes: Resource = {
@@ -64,9 +67,9 @@ export function pauseRows(kind: 'route' | 'destination'): Row[] {
     {
       operation: kind === 'route' ? 'resumeRoute' : 'resumeDestination',
       name: 'resume',
-      about: `Resume a ${kind}; its held deliveries are sent, oldest first`,
+      about: `Resume a ${kind}; its held deliveries are sent in order of receipt`,
       flags: { releasePerSecond: ['--rate <n>', 'Deliveries per second (default: 50)'] },
-      done: '{_} is no longer paused; its held deliveries will be sent, oldest first, unless something else holds them',
+      done: '{_} is no longer paused; its held deliveries will be sent in order of receipt, unless something else holds them',
     },
   ];
 }

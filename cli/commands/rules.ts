@@ -24,7 +24,7 @@ function ruleResource(name: 'Filter' | 'Transform' | 'Schema', about: string, co
   return { name: `${one}s`, tag: `${name}s`, one, about, rows };
 }
 
-export const filters = ruleResource('Filter', 'Manage filters, which decide which events a route delivers');
+export const filters = ruleResource('Filter', 'Manage filters, which select the events that a route delivers');
 export const transforms = ruleResource(
   'Transform',
   'Manage transforms, which turn an event into the body that is sent',

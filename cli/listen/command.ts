@@ -20,8 +20,12 @@ export function addListen(program: Command): void {
       'Receive only webhooks that match this condition (for example "payload.kind equals order.paid"); repeatable',
       collect,
     )
-    .option('--event-type <type>', 'Receive only this event type, as the provider names it; repeatable', collect)
-    .option('--path <path>', 'Receive only webhooks to this path below the ingest URL, and to paths below it')
+    .option(
+      '--event-type <type>',
+      'Receive only webhooks of this event type, as the provider names it; repeatable',
+      collect,
+    )
+    .option('--path <path>', 'Receive only webhooks to this subpath of the ingest URL, or to paths below it')
     .option(
       '--from <time>',
       'Start with the events since this time: ISO 8601, or how long ago (for example 30m, 1h or 7d)',
@@ -39,7 +43,7 @@ export function addListen(program: Command): void {
 In a terminal, press r to send the last delivery again.
 Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next listen on this machine removes them.
 The service must be able to reach this machine. A service on this machine needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1 if it has several
-organizations or was not started with npm start or npx hookyard start; a service on another machine needs --address (for example the URL of a tunnel).
+organizations or was not started with npm start or npx hookyard start; for a service on another machine, pass --address (for example the URL of a tunnel).
 Port 0 picks a free port.`,
     )
     .action(async (port: string, options: ListenOptions, command: Command) => {

@@ -106,7 +106,7 @@ function lineOf({ ids, left, source }: Removed, also: string): string {
       : `Removed the records of an earlier session: ${ids.join(', ')}`,
     also,
     source === 'kept' ? 'the source was kept because other routes use it' : '',
-    left.length > 0 ? `not removed: ${left.join('; ')}` : '',
+    left.length > 0 ? `could not remove ${left.join('; ')}` : '',
   ];
   return `${parts.filter((part) => part !== '').join('; ')}.`;
 }

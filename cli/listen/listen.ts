@@ -134,7 +134,7 @@ function keeper(
     } catch (error) {
       if (!isTold)
         output.note(
-          `If this session is killed, delete the records that it created manually, because they could not be saved for the next session: ${(error as Error).message}`,
+          `If this session is killed, manually delete the records that it created; the next session cannot remove them because their IDs could not be saved: ${(error as Error).message}`,
         );
       isTold = true;
     }

@@ -99,7 +99,7 @@ export async function removeRecords(client: Client, made: SessionRecords): Promi
       if ((await work(id)) !== 'kept') removed.ids.push(id);
     } catch (error) {
       const { message, status } = error as { message: string; status?: number };
-      if (status !== 404) return void removed.left.push(`${kind} ${id}: ${message}`);
+      if (status !== 404) return void removed.left.push(`${kind} ${id} (${message})`);
     }
     made[`${kind}Id`] = null;
   }

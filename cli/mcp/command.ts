@@ -25,7 +25,7 @@ export function addMcp(program: Command): void {
     .description(
       'Run a Model Context Protocol (MCP) server, so that Claude, Cursor, VS Code and other clients can find failures and their causes',
     )
-    .option('--write', 'Include tools that change data: act on deliveries, replay events and connect providers')
+    .option('--write', 'Include tools that change data, to act on deliveries, replay events and connect providers')
     .option('--http', 'Serve over HTTP instead of stdin and stdout')
     .option('--port <n>', `Port for --http (default: ${DEFAULT_PORT}); 0 picks a free port`)
     .option('--host <address>', `Address to listen on with --http (default: ${LOOPBACK[0]})`)
@@ -67,7 +67,7 @@ async function serveHttp(connect: Connect, options: McpOptions, output: Output):
   const shown = { url: served.url, canWrite, ...(given === undefined && { token }) };
   output.result(shown, () => {
     output.line(`MCP server running at ${served.url}${canWrite ? '' : ' (read-only)'}. Stop with Ctrl-C.`);
-    if (given === undefined) output.line(`Clients must send: Authorization: Bearer ${token}`);
+    if (given === undefined) output.line(`Clients must send the header Authorization: Bearer ${token}`);
   });
   if (!LOOPBACK.includes(host))
     output.note(
@@ -82,6 +82,6 @@ function givenToken(): string | undefined {
   const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
   if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
   throw usage(
-    'HOOKYARD_MCP_TOKEN must contain only letters, digits, hyphens and underscores (32 to 200 characters); generate one with: openssl rand -hex 32',
+    'HOOKYARD_MCP_TOKEN must contain only letters, digits, hyphens and underscores (32 to 200 characters); generate a token with: openssl rand -hex 32',
   );
 }

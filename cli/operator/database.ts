@@ -11,8 +11,9 @@ import type { DatabaseRole } from '../../local/postgres/roles.ts';
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 export const ON_THE_DATABASE = `
-This command uses the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files in DATABASE_DIRECT_URL_FILE or
-DATABASE_URL_FILE), or the embedded database of the service on this machine (in HOOKYARD_DATA_DIR, else in the default data folder).`;
+This command uses the service's database. Its URL is read from DATABASE_DIRECT_URL, or if that is not set, from DATABASE_URL (or from
+the files that DATABASE_DIRECT_URL_FILE and DATABASE_URL_FILE name). If no URL is set, the embedded database of the service on this
+machine is used (in HOOKYARD_DATA_DIR or the default data folder).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
 export async function onDatabase<Result>(
@@ -53,7 +54,7 @@ function explained(error: unknown): CliError {
     );
   return new CliError(
     EXIT.unavailable,
-    `The database cannot be used (${code ?? message}); is DATABASE_URL correct, and is PostgreSQL running?`,
+    `The database cannot be used (${code ?? message}); is the database URL correct, and is PostgreSQL running?`,
   );
 }
 

@@ -58,7 +58,10 @@ For --check, any role that can read the tables is sufficient.`,
 async function ownersUrl(): Promise<string> {
   const { secretOf } = await import('../../core/config/secret-files.ts');
   const url = secretOf(process.env, 'DATABASE_DIRECT_URL') ?? secretOf(process.env, 'DATABASE_URL');
-  if (!url) throw usage('Set DATABASE_URL to the database URL, with the owner of the tables as the user');
+  if (!url)
+    throw usage(
+      'Set DATABASE_DIRECT_URL or DATABASE_URL to the database URL, with the owner of the tables as the user',
+    );
   return url;
 }
 
@@ -85,7 +88,7 @@ interface PruneOptions {
 export function addPruneVisibility(program: Command): void {
   program
     .command('prune-visibility')
-    .description('Drop the indexes that Hookyard does not use from the database of your own Temporal server')
+    .description('In the database of your own Temporal server, drop the indexes that Hookyard does not use')
     .requiredOption(
       '--database <url>',
       "URL of Temporal's visibility database (postgres://...), with the owner of its table as the user; the password can also be in PGPASSWORD",

@@ -86,5 +86,5 @@ async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }
   if (confirm !== slug)
     throw new CliError(EXIT.refused, `--confirm must be the organization's slug, ${slug}; nothing was deleted`);
   await requestDeletion(pool, id);
-  return `${slug} is being deleted. Its keys and ingest URLs no longer work, and its records are being deleted in the background. Until this is complete, hookyard orgs list still shows the organization.`;
+  return `${slug} is being deleted. Its API keys and ingest URLs no longer work, and its records are being deleted in the background. Until the deletion is complete, hookyard orgs list still shows the organization.`;
 }

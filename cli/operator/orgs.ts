@@ -18,7 +18,7 @@ export function addOrganizations(program: Command): void {
     .addHelpText('after', ON_THE_DATABASE);
   orgs
     .command('list')
-    .description('List organizations with their plan and status: active, suspended or deleting')
+    .description('List organizations with their plan and status (active, suspended or deleting)')
     .action(async (_options, command: Command) => {
       const { output } = contextOf(command);
       const { listOrganizations, rowOf } = await organizations();
@@ -49,7 +49,7 @@ export function addOrganizations(program: Command): void {
     'Suspend an organization (slug or ID): refuse its webhooks and all API requests except GET, and hold its deliveries',
   );
   addChange(orgs, 'resume', 'Resume an organization; its held deliveries continue');
-  addChange(orgs, 'set-plan', `Set an organization's plan: ${PLANS.join(', ')}; limits set with set-limit are kept`)
+  addChange(orgs, 'set-plan', `Set an organization's plan (${PLANS.join(', ')}); limits set with set-limit are kept`)
     .argument('<plan>')
     .action((name: string, plan: string, _options, command: Command) => {
       const members = { plan: oneOf(PLANS, plan, 'plan') };
@@ -69,7 +69,7 @@ export function addOrganizations(program: Command): void {
   addChange(
     orgs,
     'delete',
-    'Delete an organization and everything that belongs to it, in the background; cannot be undone',
+    'Delete an organization and everything that belongs to it, in the background; this cannot be undone',
   )
     .requiredOption('--confirm <slug>', "The organization's slug, to confirm")
     .action((name: string, { confirm }: { confirm: string }, command: Command) =>

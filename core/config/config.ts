@@ -34,7 +34,7 @@ const identityGrants = list.refine(
   'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each optionally followed by /<prefix>',
 );
 
-const recipients = list.refine(isRecipientRule, 'must be any or confirmed, or comma-separated lowercase domains');
+const recipients = list.refine(isRecipientRule, 'must be "any", "confirmed" or comma-separated lowercase domains');
 
 const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
   z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
@@ -49,7 +49,7 @@ const versioning = z
     (value) =>
       typeof value === 'boolean' ||
       (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(value) && !/^(on|off|true|false|yes|no)$/i.test(value)),
-    'must be off, on or the name of a release: at most 100 letters, digits, dots, hyphens or underscores',
+    'must be off, on or the name of a release (at most 100 letters, digits, dots, hyphens or underscores, starting with a letter or digit)',
   );
 
 const slug = z
@@ -143,7 +143,12 @@ const variables = {
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
   HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {
-    schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends with a hyphen'),
+    schema: z
+      .string()
+      .regex(
+        /^[A-Za-z][A-Za-z0-9-]*-$/,
+        'must contain only letters, digits and hyphens, start with a letter and end with a hyphen',
+      ),
     default: 'X-Hookyard-',
   },
   HOOKYARD_MAX_BACKLOG: { schema: integer(0, 10_000_000), default: '1000000' },

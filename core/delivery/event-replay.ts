@@ -98,7 +98,7 @@ export function waitsFor(waits: PageWaits): string {
     case 'replayedPerSecond':
       return "This organization's replays are not allowed to create deliveries (limit replayedPerSecond)";
     case 'deliveriesPerEvent':
-      return `The next event would create more than ${plural(waits.most, 'delivery')}; disable routes, or cancel the replay (limit deliveriesPerEvent)`;
+      return `The next event would create more than ${plural(waits.most, 'delivery')} (limit deliveriesPerEvent); disable routes, or cancel the replay`;
   }
 }
 
@@ -118,7 +118,7 @@ export function describeProgress(progress: ReplayProgress): string {
     eventsTotal === null ? plural(eventsReplayed, 'event') : `${eventsReplayed} of ${plural(eventsTotal, 'event')}`;
   const left = [
     ...(eventsExpired > 0 ? [`${plural(eventsExpired, 'event')} no longer had a payload`] : []),
-    ...(eventsUnroutable > 0 ? [`${plural(eventsUnroutable, 'event')} had no matching route`] : []),
+    ...(eventsUnroutable > 0 ? [`${plural(eventsUnroutable, 'event')} had no route`] : []),
   ];
   return [
     `${replayed} replayed, ${plural(deliveriesCreated, 'delivery')} created.`,

@@ -9,7 +9,7 @@ const GIB = 1024 * MIB;
 export const LIMITS = {
   eventsPerSecond: { unit: 'accepted webhooks per second', free: 50, pro: 500, business: null },
   eventsPerMonth: {
-    unit: 'stored webhooks per calendar month (UTC)',
+    unit: 'events per calendar month (UTC)',
     free: 100_000,
     pro: 10_000_000,
     business: null,
@@ -32,10 +32,10 @@ export const LIMITS = {
     pro: 30_000,
     business: null,
   },
-  requestsPerMinute: { unit: 'management requests per minute per process', free: 300, pro: 1200, business: 30_000 },
+  requestsPerMinute: { unit: 'API requests per minute per process', free: 300, pro: 1200, business: 30_000 },
   runningReplays: { unit: 'concurrent event replays', free: 1, pro: 4, business: 20 },
   replayedPerSecond: {
-    unit: 'deliveries per second created by replays with filters',
+    unit: 'deliveries per second created by event replays',
     free: 50,
     pro: 500,
     business: 1000,

@@ -26,7 +26,7 @@ export function pathProblem(path: string): string | null {
 /** Whether a text can be part of the address of a request as it is (RFC 9112, section 3.2, and what Node takes). */
 export const isReceivable = (text: string): boolean => /^[\x21\x22\x24-\x7e]*$/.test(text);
 
-const NO_ESCAPE = 'must not contain a % that is not part of percent-encoded UTF-8';
+const NO_ESCAPE = 'must contain % only as part of percent-encoded UTF-8';
 
 // Behind a proxy that decodes, another one may decode again: each reading counts. The first one must be exact; a later
 // one may be that of a server which leaves a % alone that begins no escape.

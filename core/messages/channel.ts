@@ -40,10 +40,12 @@ export const channelConfigSchemas = {
     })
     .meta({ id: 'MailChannel' }),
   webhook: z.object({ url, secret: signingSecret }).meta({ id: 'WebhookChannel' }),
-  slack: z.object({ url: url.meta({ description: 'The URL of an incoming webhook.' }) }).meta({ id: 'SlackChannel' }),
+  slack: z
+    .object({ url: url.meta({ description: 'The URL of a Slack incoming webhook.' }) })
+    .meta({ id: 'SlackChannel' }),
   teams: z
     .object({
-      url: url.meta({ description: 'The URL of a workflow that posts to a channel when a webhook is received.' }),
+      url: url.meta({ description: 'The URL of a Teams workflow that posts to a channel when a webhook is received.' }),
     })
     .meta({ id: 'TeamsChannel' }),
   pagerduty: z

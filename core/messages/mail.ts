@@ -67,11 +67,12 @@ function introduction(facts: MailFacts): string {
 
 function recoverySentence({ count, failedBefore }: MailFacts, route: string): string {
   const again = `The route ${route} is delivering again`;
-  if (count > 1) return `${again}: ${count} destinations have recovered since the last message. The latest delivery:`;
+  if (count > 1)
+    return `${again}; ${count} destinations have recovered since the last notification. The latest delivery:`;
   if (failedBefore === null) return `${again}.`;
   const { count: failed, since } = failedBefore;
   if (failed === 0)
-    return `${again}: the circuit breaker opened at ${since} and is closed now. The first delivery since then:`;
+    return `${again}; the circuit breaker opened at ${since} and is now closed. The first successful delivery:`;
   return `${again} after ${plural(failed, 'failed delivery')} since ${since}. The first successful delivery:`;
 }
 

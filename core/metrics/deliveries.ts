@@ -55,19 +55,19 @@ export const deliveriesFinished = new Counter({
 
 export const rateLimited = new Counter({
   name: 'hookyard_rate_limited_total',
-  help: "Attempts, mostly retries, postponed because of their destination's rate limit. First attempts wait in the outbox until it is their turn.",
+  help: "Attempts postponed because of their destination's rate limit. Most are retries; first attempts wait in the outbox until it is their turn.",
   in: ['worker'],
 });
 
 export const relayClaim = new Histogram({
   name: 'hookyard_relay_claim_duration_seconds',
-  help: 'Time that a relay took to read the next deliveries to start.',
+  help: 'Time that a relay took to claim the next deliveries to start.',
   in: ['worker'],
 });
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: 'Is 1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
+  help: '1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
   in: ['worker'],
 });
 

@@ -29,7 +29,7 @@ export type Repair = keyof typeof REPAIR_LABELS;
 
 export const warehouseUploads = new Counter({
   name: 'hookyard_warehouse_uploads_total',
-  help: 'Uploads of files to object stores, by result: written, failed (a temporary error), or refused (an error to fix, such as wrong credentials).',
+  help: 'Uploads of files to warehouses, by result: written, failed (a temporary error), or refused (an error to fix, such as wrong credentials).',
   labels: { provider: WAREHOUSE_TYPES, result: ['written', 'failed', 'refused'] },
   in: ['worker'],
 });
@@ -43,7 +43,7 @@ export const reconciliationRepairs = new Counter({
 
 export const notifications = new Counter({
   name: 'hookyard_notifications_total',
-  help: 'Notifications and alert channel messages, by result: withheld (no allowed recipient), failed (an attempt failed), given_up (no more attempts).',
+  help: 'Notifications and alert channel messages, by result: sent, withheld (no allowed recipient), failed (an attempt failed), or given_up (no more attempts).',
   labels: { channel: ['log', ...CHANNEL_TYPES], result: ['sent', 'withheld', 'failed', 'given_up'] },
   in: ['worker'],
 });

@@ -35,7 +35,7 @@ export function createLog(settings: LogSettings, role: string): Log {
 export function logForNode(log: Log): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message, stack }) =>
-    throttled(log).warn({ warning: name, details: message, stack }, 'Node warning', `${name} ${message}`),
+    throttled(log).warn({ warning: name, details: message, stack }, 'Node.js warning', `${name} ${message}`),
   );
   process.on('uncaughtException', (error, origin) => {
     log.fatal({ cause: causeOf(error), origin }, 'unhandled error; exiting');

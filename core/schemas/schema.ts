@@ -226,6 +226,9 @@ function compileOrExplain(schema: JsonSchema): CompiledSchema {
     return compileSchema(schema);
   } catch (error) {
     if (!(error instanceof InvalidSchemaError)) throw error;
-    return { cost: 1, validate: () => [{ path: '', message: `cannot be validated: the schema ${error.message}` }] };
+    return {
+      cost: 1,
+      validate: () => [{ path: '', message: `cannot be validated, because the schema ${error.message}` }],
+    };
   }
 }

@@ -31,7 +31,7 @@ export function compilePattern(pattern: string): LinearPattern {
     throw new PatternError(`must be at most ${MAX_PATTERN_LENGTH} characters long`);
   const compiled = compile(pattern);
   const size = compiled.programSize();
-  if (size > MAX_PROGRAM) throw new PatternError('repeats too much: use smaller numbers in {...}');
+  if (size > MAX_PROGRAM) throw new PatternError('repeats too much; use smaller numbers in {...}');
   return { stepsPerCharacter: STEPS + size * STEPS_PER_INSTRUCTION, test: (text) => compiled.test(text) };
 }
 

@@ -86,8 +86,9 @@ export const snsKind: SchemeKind<{ kind: 'sns' }> = {
     requireTopic(text('TopicArn'), topic);
     requireTime(text('Timestamp'), SNS_TIME, request.nowMs);
     const [hash, signed] = [HASHES[text('SignatureVersion')], signedOf(message)];
-    if (hash === undefined || signed === null) return refuse('The message has an unknown signature version');
-    if (!SIGNATURE.test(text('Signature'))) refuse('The message has no signature');
+    if (hash === undefined || signed === null)
+      return refuse('The message has an unknown type or signature version, or lacks a signed field');
+    if (!SIGNATURE.test(text('Signature'))) refuse('The signature of the message is missing or malformed');
     const url = addressOf(text('SigningCertURL'), topic);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '')
       return refuse("The certificate URL does not belong to Amazon SNS in the topic's region");
@@ -169,18 +170,18 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     const [id = '', time = '', signature = '', url = '', algorithm] = values;
     requireTime(time, PAYPAL_TIME, request.nowMs);
     if (algorithm !== 'SHA256withRSA' || !TRANSMISSION_ID.test(id) || !SIGNATURE.test(signature))
-      refuse('The webhook has an unknown signature algorithm');
+      refuse('The webhook has an unknown signature algorithm, or a malformed signature or transmission ID');
     if (!PAYPAL_CERTIFICATE.test(url)) refuse('The certificate URL does not belong to PayPal');
     const key =
       (await certificateKey(keys, url, request.nowMs)) ??
       refuse('No valid certificate was found at the URL in the webhook');
     const signed = Buffer.from(`${id}|${time}|${webhookId}|${crc32(request.body)}`);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64')))
-      refuse("The signature does not match the webhook's body and ID");
+      refuse("The signature does not match the body and the source's webhook ID");
     return createHash('sha256').update(signed).digest();
   },
   secretProblem: (_scheme, secret) =>
-    /^[0-9A-Za-z]{16,50}$/.test(secret) ? null : 'must be the webhook ID: 16 or more letters and digits',
+    /^[0-9A-Za-z]{16,50}$/.test(secret) ? null : 'must be the webhook ID: 16 to 50 letters and digits',
   secretHeaders: () => PAYPAL_HEADERS,
   needsPublishedKeys: () => true,
 };

@@ -35,7 +35,7 @@ const jwt = z.object({
   audience: claimText.optional(),
   claims: z
     .record(claimText, claimText)
-    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must contain at most ${MAX_CLAIMS} fields`)
+    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must contain at most ${MAX_CLAIMS} claims`)
     .optional(),
   bodyHashClaim: claimText.optional(),
   toleranceSeconds,
@@ -80,7 +80,7 @@ const headerToken = z.object({
   type: z.literal('header_token'),
   secret: secretSchema.refine(
     (secret) => !/[\r\n\0]|[ \t]$/.test(secret),
-    'must not contain line breaks or end with a space, because a header cannot',
+    'must not contain line breaks or end with a space, because a header value cannot',
   ),
   header: headerName('contains the token').refine(
     (name) => name.toLowerCase() !== 'content-type',

@@ -123,7 +123,7 @@ function readSignature(template: SignatureTemplate, value: string): SignatureHea
   if (signaturePart !== undefined) return readParts(template, signaturePart, value);
   const items = listSeparator === undefined ? [value] : value.split(listSeparator);
   const signatures = items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
-  if (signatures.length === 0) refuse(`The ${name} header does not start with ${prefix}`);
+  if (signatures.length === 0) refuse(`The ${name} header has no signature that starts with ${prefix}`);
   return { signatures, timestamp: undefined };
 }
 
@@ -135,7 +135,7 @@ function readParts(template: SignatureTemplate, signaturePart: string, value: st
   const signatures = valuesOf(signaturePart);
   if (signatures.length === 0) refuse(`The ${name} header has no ${signaturePart} signature`);
   const timestamps = timestampPart === undefined ? [] : valuesOf(timestampPart);
-  if (timestamps.length > 1 && !joinsRepeats) refuse(`The ${name} header has several timestamps`);
+  if (timestamps.length > 1 && !joinsRepeats) refuse(`The ${name} header has more than one timestamp`);
   return { signatures, timestamp: timestamps[0] };
 }
 

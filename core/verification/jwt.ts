@@ -99,7 +99,7 @@ function requireClaims(claims: JWTPayload, scheme: JwtScheme, secret: string, re
   requireAudience(aud, scheme.audience, request);
   for (const [name, text] of Object.entries(scheme.claims ?? {}))
     if (!Object.hasOwn(claims, name) || claims[name] !== text)
-      refuse(`The token's ${name} claim differs from the source's claim`);
+      refuse(`The token's ${name} claim does not have the value that the source requires`);
   if (scheme.sender !== undefined && !isSender(claims, scheme.sender, secret))
     refuse("The token is not from the source's service account");
   if (scheme.bodyHash === undefined) return;
@@ -113,7 +113,7 @@ function requireAudience(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], 
     if (![aud].flat().includes(wanted.is)) refuse("The token's audience differs from the source's audience");
   } else if (wanted !== undefined) {
     const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
-    if (!isForUs) refuse("The token is for another URL: its aud claim differs from the source's URL");
+    if (!isForUs) refuse("The token's aud claim is missing or is not the URL of the request");
   }
 }
 
@@ -143,7 +143,7 @@ async function requireToken(
   }
 }
 
-const NO_KEY = 'The sender has no key with the ID in the token';
+const NO_KEY = 'The token has no valid key ID, or the sender has no suitable key with this ID';
 
 async function keyOf(
   { kid }: JWTHeaderParameters,
@@ -170,7 +170,7 @@ function reasonOf(error: errors.JOSEError): string {
     return 'The token is from a different issuer, does not expire, or is not valid yet';
   if (error instanceof errors.JOSEAlgNotAllowed)
     return 'The token is not signed with the algorithm that the source expects';
-  return "The token's signature is wrong";
+  return "The token's signature is invalid";
 }
 
 /** A token by HS256 (RFC 7518, section 3.2) that is good for five minutes. */

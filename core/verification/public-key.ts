@@ -43,7 +43,7 @@ const bytesOf = (signed: (string | Buffer)[]): Buffer =>
 
 const FORMS: Readonly<Record<KeyAlgorithm, string>> = {
   ecdsa: 'must be a P-256 public key, as PEM or as SPKI in base64',
-  ed25519: 'must be an Ed25519 public key: as PEM, as 64 hex digits or as 32 bytes in base64',
+  ed25519: 'must be an Ed25519 public key, as PEM, 64 hex digits or 32 bytes in base64',
   rsa: 'must be an RSA public key of 2048 to 4096 bits, as PEM or as SPKI in base64',
 };
 const RAW_HEX = /^[0-9a-f]{64}$/i;

@@ -54,7 +54,7 @@ export const adyenKind: SchemeKind<{ kind: 'adyen' }> = {
     return { body: jsonBytes({ ...parsed, notificationItems: signed }) };
   },
   secretProblem: (_scheme, secret) =>
-    /^(?:[0-9a-f]{2}){16,128}$/i.test(secret) ? null : 'must be the HMAC key: 32 or more hex digits',
+    /^(?:[0-9a-f]{2}){16,128}$/i.test(secret) ? null : 'must be the HMAC key: 32 to 256 hex digits, two for each byte',
 };
 
 /** Null: a value is neither text nor a number. */

@@ -42,7 +42,7 @@ export const twilioKind: SchemeKind<TwilioScheme> = {
     if (isForm && isTooMuch(request.body, maxFormBytes))
       refuse('The form is larger than any form that the provider sends');
     if (!isForm) {
-      if (hash === null) return refuse('The body is not a form, and the URL has no bodySHA256');
+      if (hash === null) return refuse('The body is not a form, and the URL has no bodySHA256 parameter');
       const digest = createHash('sha256').update(request.body).digest('hex');
       if (!isSameSecret(hash.toLowerCase(), digest)) refuse('The body does not match bodySHA256', true);
     }
@@ -91,7 +91,7 @@ export const hook0Kind: SchemeKind<{ kind: 'hook0'; header: string; toleranceSec
     const parts = partsOf(headerOf(request, scheme.header));
     const [time, names, signature] = ['t', 'h', 'v1'].map((name) => parts.get(name) ?? '') as [string, string, string];
     if (signature === '' || !NAMES.test(names))
-      refuse(`The ${scheme.header} header has no v1 signature with header names`);
+      refuse(`The ${scheme.header} header lacks a v1 signature or the names of the signed headers`);
     requireTime(time, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
     const values = valuesOf(request, names.split(' '));
     return requireMac([signature], 'hex', hook0Mac(secret, time, names, values, request.body));
@@ -135,12 +135,13 @@ const BRACKET = /[{[]/;
 function valuesOf(request: RawRequest, names: string[]): Buffer[] {
   if (names.length > MAX_HEADERS) refuse('The signature names more headers than the provider signs');
   const isJson = /^application\/json\b/i.test(header(request, 'content-type') ?? '');
-  if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1'))) refuse('The body is not a JSON object');
+  if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1')))
+    refuse('The body is not a JSON object or array');
   return names.map((name) => {
     const value = header(request, name);
     if (value === undefined || request.isRepeated(name))
       return refuse(`The signed ${name} header must be present exactly once`);
-    if (BRACKET.test(value)) refuse(`The signed ${name} header contains a bracket`);
+    if (BRACKET.test(value)) refuse(`The signed ${name} header contains { or [`);
     return signedHeader(request, name);
   });
 }
@@ -155,7 +156,7 @@ export const webSubKind: SchemeKind<{ kind: 'websub' }> = {
   verify(_scheme, { secret }, request) {
     const value = headerOf(request, WEBSUB_HEADER);
     const [, method, signature = ''] = /^(sha1|sha256|sha384|sha512)=([0-9a-f]+)$/i.exec(value) ?? [];
-    if (method === undefined) return refuse(`The ${WEBSUB_HEADER} header does not contain a WebSub signature method`);
+    if (method === undefined) return refuse(`The ${WEBSUB_HEADER} header does not contain a WebSub signature`);
     return requireMac([signature], 'hex', createHmac(method.toLowerCase(), secret).update(request.body).digest());
   },
   sign: (_scheme, secret, { body }) => ({

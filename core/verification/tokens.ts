@@ -103,7 +103,7 @@ export const payloadTokenKind: SchemeKind<{ kind: 'payload-token'; path: string 
     const form = readShortFields(request.body, header(request, 'content-type'));
     if (form === null && request.body.length > MAX_TOKEN_BODY_BYTES)
       refuse(
-        `The body is not a form and is larger than the maximum of ${MAX_TOKEN_BODY_BYTES} bytes for reading a token`,
+        `The token cannot be read, because the body is not a form and is larger than ${MAX_TOKEN_BODY_BYTES} bytes`,
       );
     const [value, ...others] = lookupPath(form ?? readPayload(request.body, undefined), path);
     if (typeof value !== 'string' || others.length > 0) refuse(`The body has no token at ${path}`);

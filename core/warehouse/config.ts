@@ -50,9 +50,12 @@ const common = {
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   keyOrder: oneOf(KEY_ORDERS)
-    .meta({ description: 'The sort order of file names: by write time, or by the time of the first event.' })
+    .meta({
+      description:
+        'The sort order of file names: by the time the file was written, or by the time its first event was received.',
+    })
     .default('written'),
-  batchSize: within(1, 10_000).meta({ description: 'Maximum events per file.' }).prefault(1000),
+  batchSize: within(1, 10_000).meta({ description: 'Maximum number of events per file.' }).prefault(1000),
   /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
     .meta({ description: 'Maximum payload bytes per file. An event with a larger payload gets its own file.' })
@@ -97,7 +100,7 @@ const hostProblem = (address: string): string | null =>
 
 const endpoint = checked(z.string('must be a string'), hostProblem);
 const hasNoControlCharacters = (value: string) =>
-  /[\s\p{Cc}]/u.test(value) ? 'must not contain spaces or line breaks' : null;
+  /[\s\p{Cc}]/u.test(value) ? 'must not contain spaces or control characters' : null;
 const credential = checked(
   text('must be a string').max(1024, 'must be at most 1024 characters long'),
   hasNoControlCharacters,
@@ -106,7 +109,7 @@ const credentials = <const Values extends readonly [string, ...string[]]>(values
   oneOf(values)
     .meta({
       description:
-        'The kind of credentials. Defaults to `keys`. `identity`: the service identity, if the operator allows it.',
+        'The kind of credentials. Defaults to `keys`. `identity` uses the service identity, if the operator allows it.',
     })
     .optional();
 const region = text('must be a region, for example eu-central-1').regex(
@@ -153,7 +156,7 @@ function isTagText(encoded: string | undefined, most: number): boolean {
 /** The query of a shared access signature, as the portal shows it. */
 function sasProblem(token: string): string | null {
   const query = new URLSearchParams(token);
-  if (/[\s\p{Cc}#]/u.test(token)) return 'must not contain spaces, line breaks or #';
+  if (/[\s\p{Cc}#]/u.test(token)) return 'must not contain spaces, control characters or #';
   return query.get('sig') && query.get('sv') ? null : 'must be a SAS token: a query string that contains sv= and sig=';
 }
 
@@ -205,7 +208,7 @@ const shapes = {
   r2: z.object({
     bucket: checked(string(), bucketProblem),
     accountId: string()
-      .regex(/^[0-9a-f]{32}$/, 'must be a Cloudflare account ID: 32 lowercase hexadecimal digits')
+      .regex(/^[0-9a-f]{32}$/, 'must be a Cloudflare account ID: 32 lowercase hex digits')
       .optional(),
     endpoint: endpoint.optional(),
     region: region.default('auto'),
@@ -271,7 +274,7 @@ export function conflictIn(
   const { fileFormat, compression, payloadColumn } = config;
   if (fileFormat === 'parquet' && payloadColumn === 'json') {
     const why = 'must be text with fileFormat parquet, because each column has one type';
-    const message = `${why}: send "payloadColumn": "text", and map the fields that you need`;
+    const message = `${why}; send "payloadColumn": "text", and map the fields that you need`;
     return { member: 'payloadColumn', message };
   }
   if (fileFormat !== 'parquet' && !isTextCompression(compression)) {

@@ -171,5 +171,5 @@ export function serviceAccountProblem(json: string): string | null {
 
 function problemIn(error: z.ZodError): string {
   const member = error.issues[0]?.path[0];
-  return member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or not valid for such a key`;
+  return member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or invalid`;
 }

@@ -125,7 +125,7 @@ export function objectKey(batch: {
   const partitions = new Set(batch.events.map((event) => partitionOf(event, batch.partitionBy)));
   const [partition] = partitions;
   if (partition === undefined || partitions.size > 1)
-    throw new RangeError(`Batch ${batch.id} contains events of ${partitions.size} partitions, not of exactly one`);
+    throw new RangeError(`Batch ${batch.id} contains events of ${partitions.size} partitions instead of exactly one`);
   const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
   const prefix = normalPrefix(batch.prefix ?? '');
   const suffix = batch.fileFormat === 'parquet' ? '' : SUFFIXES[batch.compression];

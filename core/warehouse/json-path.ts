@@ -53,9 +53,7 @@ function parse(text: string): JSONPathQuery {
     return environment.compile(text);
   } catch (error) {
     if (!(error instanceof JSONPathError)) throw error;
-    throw new JsonPathError(
-      `must be a JSONPath expression (RFC 9535), for example $.payload.order.id: ${error.message}`,
-    );
+    throw new JsonPathError(`must be a JSONPath expression (RFC 9535) such as $.payload.order.id (${error.message})`);
   }
 }
 

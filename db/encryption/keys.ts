@@ -32,7 +32,7 @@ function parseKeys(text: string, from: string): EncryptionKey[] {
       const key = Buffer.from(match?.[2] ?? '', 'base64');
       if (!match?.[1] || key.length !== KEY_BYTES) {
         throw new ConfigError([
-          `${from} must contain comma-separated id:base64 pairs with 32 bytes each; generate one with: echo "k1:$(openssl rand -base64 32)"`,
+          `${from} must contain comma-separated id:base64 pairs, each with a 32-byte key; generate one with: echo "k1:$(openssl rand -base64 32)"`,
         ]);
       }
       return { id: match[1], key };

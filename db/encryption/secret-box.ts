@@ -56,7 +56,7 @@ export class SecretBox {
       return decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
       throw new DecryptionError(
-        `encryption key "${keyId}" cannot decrypt this data: it was encrypted with a different key that has the same ID, or is damaged`,
+        `encryption key "${keyId}" cannot decrypt this data, which is damaged or was encrypted with a different key that has the same ID`,
       );
     }
   }

@@ -60,7 +60,7 @@ export class CountedIssues implements IssueSink {
   async #store(): Promise<void> {
     const taken = this.#pending;
     const uncounted = taken.takeUncounted();
-    if (uncounted > 0) this.#deps.log.warn({ count: uncounted }, 'failed to count some failures in issues');
+    if (uncounted > 0) this.#deps.log.warn({ count: uncounted }, 'some failures were not counted in their issues');
     if (taken.isEmpty) return;
     this.#pending = new IssueCounts();
     try {

@@ -55,7 +55,7 @@ async function installedPrograms(): Promise<PostgresPrograms> {
     return { postgres, initdb };
   } catch (error) {
     throw new StartupError(
-      `The embedded PostgreSQL is not available here (${name}: ${errorCode(error) ?? oneLine(error)}); install the packages without --omit=optional, or use your own servers: set DATABASE_URL and TEMPORAL_ADDRESS`,
+      `The embedded PostgreSQL is not available here (${name}: ${errorCode(error) ?? oneLine(error)}); install the packages without --omit=optional, or use your own servers by setting DATABASE_URL and TEMPORAL_ADDRESS`,
     );
   }
 }

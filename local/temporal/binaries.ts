@@ -115,7 +115,7 @@ async function obtain(product: Product, cache: string, options: BinariesOptions)
   } catch (error) {
     if (!/^mkd/.test(String((error as NodeJS.ErrnoException).syscall))) throw error;
     throw new StartupError(
-      `The cache folder ${cache} cannot be written to (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder`,
+      `The cache folder ${cache} is not writable (${errorCode(error) ?? oneLine(error)}); set XDG_CACHE_HOME to a writable folder`,
     );
   }
   return folder;
@@ -130,7 +130,7 @@ async function fill(product: Product, folder: string, options: BinariesOptions):
   const unreachable = await downloadArchive(product.archive, folder, { base: options.downloadUrl, signal, log });
   if (unreachable === undefined) return log(`installed ${what} (${seconds(performance.now() - began)})`);
   log(
-    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, once, which takes a few minutes`,
+    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, which takes a few minutes, but only once`,
   );
   await phase(log, `built ${what}`, () =>
     buildWithGo({ what, module: product.goModule, programs: product.programs, folder, unreachable, signal, log }),

@@ -122,7 +122,7 @@ async function usedColumns(env: Record<string, string | undefined>): Promise<str
     return await columnsOfAllNamespaces(connection).finally(() => connection.close());
   } catch (error) {
     throw new StartupError(
-      `Temporal at ${options.address} cannot list its namespaces, which are needed to determine which search attributes to keep: ${oneLine(error)}`,
+      `Temporal at ${options.address} cannot list its namespaces (${oneLine(error)}); they are needed to determine which indexes to keep`,
     );
   }
 }

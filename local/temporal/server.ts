@@ -27,7 +27,7 @@ export interface TemporalOptions {
 /** @throws StartupError when it does not answer within two minutes */
 export async function startTemporal(options: TemporalOptions): Promise<ChildService> {
   const { databaseUrl, visibilityUrl, programs, log } = options;
-  await phase(log, 'Temporal schemas are up to date', () =>
+  await phase(log, 'the Temporal schemas are up to date', () =>
     updateTemporalSchemas({ sqlTool: programs.sqlTool, databaseUrl, visibilityUrl }),
   );
   return await startService(

@@ -21,13 +21,13 @@ function addressRefused(hostname: string, address: string, what: string): OwnSen
 
 /** As above, for a port that no setting opens. */
 function ownService(hostname: string, port: number): OwnSendError {
-  const refused = ownWords`Refused: port ${port} of ${named(hostname)} belongs to Hookyard itself; destinations cannot use it`;
+  const refused = ownWords`Refused: port ${port} on ${named(hostname)} belongs to Hookyard itself; destinations cannot use it`;
   return new OwnSendError('ADDRESS_REFUSED', openError(refused));
 }
 
 /** It could be as above, which the next look-up may tell: a retry may succeed. */
 function ownServiceUnresolved(hostname: string, port: number): OwnSendError {
-  const refused = ownWords`Refused for now: port ${port} of ${named(hostname)} may belong to Hookyard itself, because the host name of a Hookyard service on this port cannot be resolved`;
+  const refused = ownWords`Refused for now: port ${port} on ${named(hostname)} may belong to Hookyard itself, because the host name of a Hookyard service on this port cannot be resolved`;
   return new OwnSendError('OWN_SERVICE_UNRESOLVED', openError(refused));
 }
 

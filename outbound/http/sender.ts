@@ -101,7 +101,7 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
   return {
     async send(request) {
       if (closed) {
-        const shutDown = openError(ownWords`The sender is shutting down`);
+        const shutDown = openError(ownWords`The process is shutting down`);
         return { kind: 'error', code: 'CLOSED', ...shutDown, retryable: true, latency: 0, exchange: null };
       }
       const result = attempt(request);
@@ -133,7 +133,7 @@ export function inTime(sender: Sender, withinMs: number): Sender {
     ...sender,
     async send(request) {
       if (performance.now() + request.timeoutMs <= until) return sender.send(request);
-      throw new Error('Preparing the request took too long; the attempt will be repeated');
+      throw new Error('Preparing the request took too long; the attempt will be made again');
     },
   };
 }

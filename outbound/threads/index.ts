@@ -78,7 +78,7 @@ export function createThreads({
     const task = () => ({ schema: text, body: content && copyOf(content.body), contentType: content?.contentType });
     const tooMuch =
       content === null
-        ? ': it takes too long to compile'
+        ? ': compiling it takes too much time or memory'
         : ' for this payload: validation takes too much time or memory';
     return run({ organizationId, kind: 'schema', task }).catch(
       ifEnded((): SchemaTrial => ({ ok: false, problem: `is too complex${tooMuch}` })),
@@ -150,7 +150,7 @@ export function createThreads({
     ): Promise<SchemaError[][]> {
       const text = JSON.stringify(schemas);
       const task = () => ({ schemas: text, body: copyOf(body), contentType });
-      const message = 'could not be validated: validation takes too much time or memory';
+      const message = 'could not be validated: validation took too much time or memory';
       return run({ organizationId, kind: 'validate', task }).catch(
         ifEnded(() => schemas.map(() => [{ path: '', message }])),
       );

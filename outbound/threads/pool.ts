@@ -64,8 +64,8 @@ const SILENT = openError(ownWords`A thread did not respond in time`);
 
 /** It may quote the payload. */
 const died = ({ name, message }: Error): DescribedError => ({
-  summary: ownWords`A thread ended (${named(name)})`,
-  detail: `A thread ended: ${message}`,
+  summary: ownWords`A thread ended unexpectedly (${named(name)})`,
+  detail: `A thread ended unexpectedly: ${message}`,
 });
 
 export class WorkEndedError extends Error {
@@ -148,7 +148,7 @@ export class ThreadPool {
     this.#slots.add(slot);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));
     worker.on('error', (error: Error) => this.#end(slot, error));
-    worker.on('exit', () => this.#end(slot, new Error('the thread ended')));
+    worker.on('exit', () => this.#end(slot, new Error('no error was reported')));
     return slot;
   }
 

@@ -89,7 +89,7 @@ const HINTS: readonly [names: string, hint: string][] = [
     'document window self localStorage sessionStorage navigator DOMParser XMLSerializer',
     'transforms do not run in a browser',
   ],
-  ['FormData Blob File FileReader', 'to send a form, return it as text: String(new URLSearchParams(fields))'],
+  ['FormData Blob File FileReader', 'to send a form, return String(new URLSearchParams(fields))'],
   ['performance', 'use Date.now(), which always returns the time of receipt'],
   ['Temporal', 'use Date and Intl'],
   ['WeakRef FinalizationRegistry', 'its results would differ from run to run'],

@@ -133,7 +133,7 @@ export const NUMBERS = `((isLoud) => {
     if (before !== undefined) return before;
     const plain = Object.freeze(Object.create(prototype));
     const number = isLoud ? new Proxy(plain, { ownKeys() {
-      throw new TypeError(text + ' does not fit in a JavaScript number, so it is an object without properties: String(value) returns its digits, Number(value) the nearest number');
+      throw new TypeError(text + ' does not fit in a JavaScript number, so it is an object without properties: String(value) returns its digits, and Number(value) the nearest number');
     } }) : plain;
     known.set(number, text);
     objects.set(text, number);

@@ -93,7 +93,7 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
 function describeIdentityError({ cause }: IdentityError, { service }: Wording): StoreProblem {
   const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : 'unknown');
   const known = /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : 'unknown';
-  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}); contact the operator, and check that the role, if the destination has one, trusts the service identity`;
+  const summary = ownWords`The service identity has no credentials for ${named(service)} (${named(known)}); contact the operator and, if the destination has a role, check that the role trusts the service identity`;
   return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
@@ -126,19 +126,19 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
   const [service, bucket, credentials] = [named(wording.service), named(wording.bucket), named(wording.credentials)];
   switch (kind) {
     case 'credentials':
-      return ownWords`${service} rejected the credentials: check ${credentials}`;
+      return ownWords`${service} rejected the credentials; check ${credentials}`;
     case 'permission':
-      return ownWords`${service} denied access to ${bucket}: the credentials need ${named(wording.permission)}; also check ${credentials}`;
+      return ownWords`${service} denied access to ${bucket}; check ${credentials}: the credentials need ${named(wording.permission)}`;
     case 'no_bucket':
-      return ownWords`The ${bucket} does not exist: create it, or correct its name`;
+      return ownWords`The ${bucket} does not exist; create it, or correct its name`;
     case 'region':
       return wording.region === null
-        ? ownWords`${service} redirected the request (HTTP status ${status}): check ${named(wording.address)}`
-        : ownWords`The ${bucket} is not in region "${named(wording.region)}": set the correct region`;
+        ? ownWords`${service} redirected the request (HTTP status ${status}); check ${named(wording.address)}`
+        : ownWords`The ${bucket} is not in region "${named(wording.region)}"; set the correct region`;
     case 'clock':
-      return ownWords`${service} rejected the time of the request: correct the clock of the machine that runs Hookyard`;
+      return ownWords`${service} rejected the time of the request; correct the clock of the machine that runs Hookyard`;
     case 'busy':
-      return ownWords`${service} is throttling requests (HTTP status ${status}): try again later`;
+      return ownWords`${service} is throttling requests (HTTP status ${status}); try again later`;
     default:
       return ownWords`${service} returned HTTP status ${status}`;
   }

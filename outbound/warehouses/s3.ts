@@ -101,7 +101,7 @@ function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2) {
     throw new StoreSettingsError(ownWords`R2 is not configured: set ${named(listed(missing))}`);
   if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2))
     throw new StoreSettingsError(
-      ownWords`R2 keys from the environment cannot be used with a different endpoint; set the destination's accessKeyId and secretAccessKey`,
+      ownWords`Hookyard's R2 keys cannot be used with a different endpoint; set the destination's accessKeyId and secretAccessKey`,
     );
   return { endpoint, credentials: { accessKeyId, secretAccessKey } };
 }

@@ -50,7 +50,7 @@ describe('the log of the API', () => {
       const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crashing)}` });
       process.kill(service.pid, 'SIGUSR2');
       await until('its end', () => !service.running);
-      const warnings = () => logLines(service).filter(({ msg }) => msg === 'Node warning');
+      const warnings = () => logLines(service).filter(({ msg }) => msg === 'Node.js warning');
       await until('what was counted', () => warnings().some(({ repeated }) => repeated === 4));
       expect(warnings()).to.have.length(2);
       expect(warnings()[0]).to.include({ level: 'warn', details: 'an old call' });

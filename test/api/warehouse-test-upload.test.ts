@@ -75,7 +75,7 @@ for (const provider of providerCases) {
       const { id, config } = await make(provider.noBucket);
       const failed = await upload(organization, id);
       expect(failed).to.include({ success: false, statusCode: 404 });
-      expect(failed.error).to.match(/does not exist: create it, or correct its name/);
+      expect(failed.error).to.match(/does not exist; create it, or correct its name/);
       expect(failed.message).to.equal(`The test file was not uploaded: ${failed.error}`);
       expect(failed.latency).to.be.a('number');
       expect(failed).to.not.have.property('result');

@@ -99,8 +99,8 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
       { name: 'shop to erp', sourceSlug: 'shop', destinationSlugs: ['erp'], isActive: false },
     ],
     left: [
-      'source "shop": verification (SHOPIFY); the source is disabled',
-      'route "shop to erp": rule "transform"; the route is disabled',
+      'verification of source "shop" (SHOPIFY); the source is disabled',
+      'rule "transform" in route "shop to erp"; the route is disabled',
       'destination "laptop" (CLI)',
     ],
   },
@@ -112,9 +112,9 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
     },
     routes: [{ name: 'Orders', sourceSlug: 'git', destinationSlugs: ['integration'], isActive: false }],
     left: [
-      'route "Orders": filter on "payload" ($or); the route is disabled',
-      'source "Git": verification (hmac); the source is disabled',
-      'destination "Intégration": signatures (X-Convoy-Signature)',
+      'filter on "payload" ($or) in route "Orders"; the route is disabled',
+      'verification of source "Git" (hmac); the source is disabled',
+      'signatures of destination "Intégration" (X-Convoy-Signature)',
     ],
   },
   svix: {
@@ -130,9 +130,9 @@ const EXPECTED: Record<string, { destination: object; routes: object[]; left: st
       },
     ],
     left: [
-      'destination "ep_1": secret, headers and transformation, which this list does not include',
-      'route "acme to b.example.com ep_2": channels (project_123); the route is disabled',
-      'destination "ep_2": secret, headers and transformation, which this list does not include',
+      'secret, headers and transformation of destination "ep_1" (this list does not include them)',
+      'channels (project_123) in route "acme to b.example.com ep_2"; the route is disabled',
+      'secret, headers and transformation of destination "ep_2" (this list does not include them)',
     ],
   },
   outpost: {

@@ -136,7 +136,7 @@ for (const provider of providerCases) {
       expect(problem).to.include({ kind: 'no_bucket', retryable: false });
       expect(problem.detail)
         .to.contain(Object.values(provider.noBucket)[0])
-        .and.to.match(/does not exist: create it/);
+        .and.to.match(/does not exist; create it/);
     });
 
     for (const wrong of provider.wrongCredentials) {

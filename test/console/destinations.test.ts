@@ -76,13 +76,13 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('button', { name: 'Resume deliveries' }).click();
       await page
         .getByRole('dialog')
-        .getByText(/Retries a delivery in/)
+        .getByText(/Next probe in/)
         .waitFor();
       answer({ status: 200 });
       await hookyard.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitCooldownSeconds: 10 });
       await seen(
         page,
-        'Circuit breaker closed for route Kiln route after a successful retry. Held deliveries resumed.',
+        'Circuit breaker closed for route Kiln route after a successful probe. Held deliveries resumed.',
       );
       await health.getByText('50.0% (1 of 2)').waitFor();
       await health.getByText('0 deliveries').nth(2).waitFor();
@@ -104,7 +104,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
     await onPage(`/destinations/${destination.id}`, async (page) => {
       const health = page.getByRole('region', { name: 'Health' });
       await health.getByText('Held', { exact: true }).nth(1).waitFor();
-      await health.getByText('100% (1 of 1, held not counted)').waitFor();
+      await health.getByText('100% (1 of 1, held deliveries not counted)').waitFor();
       expect(await health.getByText('Healthy').count()).to.equal(0);
     });
   });

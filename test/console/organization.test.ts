@@ -77,7 +77,7 @@ describeConsole('the pages of the organization', ({ hookyard, records, receiver 
       await seen(page, /contains no destinations/);
       await choose(JSON.stringify({ version: '1.0', destinations }));
       await section.getByRole('button', { name: 'Dry run' }).click();
-      await seen(page, 'Dry run: expected results, nothing was changed');
+      await seen(page, 'Dry run: expected results (nothing was changed)');
       await seen(page, /1 imported, .*1 failed/);
       await expectUsable(page);
       expect(await count()).to.equal(0);
@@ -96,7 +96,7 @@ describeConsole('the pages of the organization', ({ hookyard, records, receiver 
     await onPage('/settings', async (page) => {
       await page.getByRole('cell', { name: 'desk@example.com' }).waitFor();
       await seen(page, 'Business');
-      await page.getByRole('button', { name: 'Account and theme' }).click();
+      await page.getByRole('button', { name: 'API key and theme' }).click();
       await page.getByRole('menuitem', { name: 'Dark' }).click();
       await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
     });

@@ -111,7 +111,7 @@ describeConsole('finding events and deliveries in the console', ({ hookyard, rec
     await onPage('/settings', broken, async (page) => {
       await fail(page, '**/payload');
       await reload(page, `/events/${eventId}`);
-      await seen(page, 'Copy as curl is not available: It is on fire');
+      await seen(page, 'Cannot copy as curl: It is on fire');
       await fail(page, '**/api/routes?*');
       await reload(page, `/destinations/${destination.id}`);
       await seen(page, 'It is on fire');

@@ -25,7 +25,7 @@ describeConsole('signing in to the console', ({ hookyard }) => {
     const stored = await hookyard.pool.query<{ code_hash: Buffer }>('select code_hash from console_codes');
     expect(stored.rows.map(({ code_hash }) => code_hash.toString('base64url'))).to.not.include(code);
     await onPage(`/#code=${code}`, { token: null }, async (page) => {
-      await page.getByRole('button', { name: 'Account and theme' }).click();
+      await page.getByRole('button', { name: 'API key and theme' }).click();
       expect(page.url()).to.not.include(code);
       const asked = page.waitForEvent('dialog');
       const signOut = page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -80,7 +80,7 @@ describeConsole('signing in to the console', ({ hookyard }) => {
       await item(page, own.key.name).click();
       await organization(page);
       await item(page, 'Dana').click();
-      await page.getByRole('button', { name: 'Account and theme' }).click();
+      await page.getByRole('button', { name: 'API key and theme' }).click();
       await seen(page, 'Dana · read');
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
       await page.getByRole('button', { name: `Continue as Default (${own.key.name})` }).waitFor();

@@ -168,7 +168,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
     await onPage(`/sources/${source.id}`, async (page) => {
       await page.getByRole('tab', { name: 'Refused webhooks' }).click();
       await seen(page, /1 refused/);
-      await seen(page, /Check that the sender uses the same secret/);
+      await seen(page, /Check that the sender uses the source's secret/);
       await page
         .getByRole('region', { name: 'Refused', exact: true })
         .getByRole('cell', { name: 'Signature', exact: true })
@@ -244,7 +244,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
   it('show not the whole ingest URL to a key that may only read', async () => {
     const { id } = await records.source({ ingestToken: 'required', name: 'Looked at' });
     await onPage(`/sources/${id}`, { token: await keyWith('read') }, (page) =>
-      seen(page, /^The full URL requires the sources:write /),
+      seen(page, /^Viewing the full URL requires the sources:write /),
     );
   });
 });

@@ -79,7 +79,7 @@ describe('event replays', () => {
       ...{ eventsExpired: 3, eventsUnroutable: 1, replayedUntil: '2026-11-21T10:00:00.000Z' },
     };
     expect(describeProgress(progress)).to.equal(
-      '96 of 120 events replayed, 192 deliveries created. 3 events no longer had a payload, 1 event had no matching route. Events received before 2026-11-21T10:00:00.000Z have been processed.',
+      '96 of 120 events replayed, 192 deliveries created. 3 events no longer had a payload, 1 event had no route. Events received before 2026-11-21T10:00:00.000Z have been processed.',
     );
     expect(
       describeProgress({ ...progress, eventsTotal: null, eventsExpired: 0, eventsUnroutable: 0, replayedUntil: null }),

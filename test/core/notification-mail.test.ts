@@ -53,7 +53,7 @@ describe('the mail of a notification', () => {
     const rows: [Partial<MailFacts>, text: string][] = [
       [{ count: 12 }, '12 deliveries from the route Orders have failed since 2026-11-21T10:00:00.000Z'],
       [recovery, 'after 3 failed deliveries since 2026-11-21T09:00:00.000Z'],
-      [circuitOpened, 'the circuit breaker opened at 2026-11-21T09:00:00.000Z and is closed now'],
+      [circuitOpened, 'the circuit breaker opened at 2026-11-21T09:00:00.000Z and is now closed'],
       [{ ...recovery, count: 2 }, '2 destinations have recovered'],
     ];
     for (const [changes, text] of rows) expect(renderMail({ ...failure, ...changes }).text).to.contain(text);

@@ -117,7 +117,7 @@ describe('warehouse configuration', () => {
     ['azure_blob', { sasToken: 'sv=1&sig=x' }, /^cannot be combined with "credentials": "keys"/],
     ['s3', { compression: 'brotli' }, /^must be none, snappy, gzip or zstd$/],
     ['s3', { payloadColumn: 'variant' }, /^must be text or json$/],
-    ['r2', { accountId: 'evil.example/' }, /32 lowercase hexadecimal/],
+    ['r2', { accountId: 'evil.example/' }, /32 lowercase hex digits/],
     ['gcs', { bucket: 'a' }, /^must be 3 to 63/],
     ['gcs', { projectId: 'UPPER' }, /project ID/],
     ['gcs', { serviceAccountKey: '{' }, /^must be the JSON text of a service account key/],

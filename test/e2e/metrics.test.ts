@@ -197,7 +197,7 @@ describe('metrics', () => {
     const [port = 0] = await freePorts(1);
     const other = await listen(createServer(), '127.0.0.1', port);
     const worker = await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) });
-    const advice = `port ${port} is in use: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0`;
+    const advice = `port ${port} is in use; set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0`;
     await until('the advice', () => worker.output().includes(advice));
     await other.close();
     await until('its metrics', async () => (await scrape(port)).value('hookyard_build_info') === 1);

@@ -70,7 +70,7 @@ describe('warehouses, cut off', function () {
     const pipe = await line({ config: { secretAccessKey: 'not-the-secret' } });
     const ids = await pipe.send(bodies(3));
     const { lastError } = await tried(pipe);
-    expect(lastError).to.equal('S3 rejected the credentials: check accessKeyId and secretAccessKey');
+    expect(lastError).to.equal('S3 rejected the credentials; check accessKeyId and secretAccessKey');
     await pipe.patch({ config: { secretAccessKey: S3_SECRET_KEY } });
     expectEachOnce(await pipe.rows(3, 30_000), ids);
   });
@@ -183,7 +183,7 @@ describe('warehouses, cut off', function () {
     const covered = await line({ config, route: { failoverDestinationIds: [standIn] } });
     const [[lost = ''], [saved = '']] = await Promise.all([alone.send(bodies(1)), covered.send(bodies(1))]);
     const failed = await alone.records.deliveryWith('failed', lost);
-    const error = 'The bucket "no-such-bucket" does not exist: create it, or correct its name';
+    const error = 'The bucket "no-such-bucket" does not exist; create it, or correct its name';
     expect(failed).to.include({ attemptCount: 1, error, statusCode: null });
     expect(await alone.records.event(lost)).to.include({ status: 'failed' });
     expect((await alone.batches('failed'))[0]).to.include({ count: 1, lastError: error, writtenAt: null });

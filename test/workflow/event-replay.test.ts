@@ -116,7 +116,7 @@ describe('replay workflow', () => {
     await until('the page to fail', () => tells(replay, 'cannot reach'));
     const details = await currentDetails(replay);
     expect(details).to.include('2 of 5 events replayed');
-    expect(details).to.include('1 event no longer had a payload, 3 events had no matching route');
+    expect(details).to.include('1 event no longer had a payload, 3 events had no route');
     await replay.handle.signal(cancel);
     await replay.handle.result();
   });

@@ -84,7 +84,7 @@ export function createExpress(deps: ExpressDeps) {
       const line = "the workflow continues the delivery; the delivery's outbox entry will be removed";
       throttled(deps.log).warn(facts, line);
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
-      throttled(deps.log).warn(facts, 'first attempt will be repeated');
+      throttled(deps.log).warn(facts, 'failed to complete the first attempt; trying again');
     } else {
       remembered.set(deliveryId, before + 1);
       await afterOwnError(row, policy, error, before + 1);
@@ -97,7 +97,7 @@ export function createExpress(deps: ExpressDeps) {
     const isLast = tries >= MOST_TRIES;
     deps.log.warn(
       { deliveryId, tries, cause: causeOf(error) },
-      isLast ? 'first attempt handed over to a workflow' : 'first attempt will be repeated',
+      isLast ? 'first attempt handed over to a workflow' : 'failed to complete the first attempt; trying again',
     );
     if (!isLast) return;
     await handOver(row, policy, undefined).catch((reason: unknown) =>

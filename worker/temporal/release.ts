@@ -151,7 +151,7 @@ function tellOf({ release, log }: KeepReleaseDeps, current: string | null): void
   if (release === null)
     log.warn(
       { release: current },
-      'Temporal assigns workflows only to workers with a release: set HOOKYARD_WORKER_VERSIONING=on',
+      'Temporal assigns workflows only to workers with versioning; set HOOKYARD_WORKER_VERSIONING=on',
     );
   else
     log.warn(

@@ -123,7 +123,7 @@ async function requireRoom(ctx: Context, addresses: string[], member: string): P
   throw invalid(
     member,
     `must not add ${plural(added, 'new address')}: an organization can have up to ${MAX_WAITING} addresses ` +
-      `that have not been sent a confirmation email yet, and already has ${waiting}`,
+      `that have not been sent a confirmation email yet, and this one already has ${waiting}`,
   );
 }
 

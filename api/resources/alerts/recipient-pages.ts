@@ -38,7 +38,7 @@ export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps
       const link = openConfirmation(secretBox, param(ctx, 'token'));
       if (link === null) return answerInvalid(ctx);
       if (link.expiresAt >= Date.now()) return link;
-      const lines = ['The organization that wants to notify you can send a new email.'];
+      const lines = ['The organization that wants to notify you can send a new confirmation email.'];
       return answer(ctx, 410, 'This link has expired', lines);
     },
     ask: (ctx, link) => answer(ctx, 200, 'Do you want these notifications?', [question(link)], CONFIRM_BUTTON),
@@ -86,10 +86,10 @@ const answerInvalid = (ctx: Context): null => answer(ctx, 404, 'Invalid link', [
 const question = ({ organization, address }: Confirmation): string =>
   `The organization "${organization}" wants to send notifications about its webhooks to ${address}.`;
 
-const CONFIRM_BUTTON = '<form method="post"><button type="submit">Yes, send the notifications</button></form>';
-const STOP_BUTTON = '<form method="post"><button type="submit">Stop the emails</button></form>';
+const CONFIRM_BUTTON = '<form method="post"><button type="submit">Yes, send notifications</button></form>';
+const STOP_BUTTON = '<form method="post"><button type="submit">Stop these emails</button></form>';
 const buttonBack = (token: string): string =>
-  `<form method="post" action="../confirm/${token}"><button type="submit">Resume the notifications</button></form>`;
+  `<form method="post" action="../confirm/${token}"><button type="submit">Resume notifications</button></form>`;
 
 // Nothing is loaded, nothing runs, and nobody can put the page into a frame of theirs.
 const HEADERS = {

@@ -23,7 +23,7 @@ const batchListSchema = z.object({
   ...partParams,
   status: choiceParam(BATCH_STATUSES),
   writtenAfter: timeParam.describe(
-    'Returns only files written after this time, oldest first. Cannot be combined with `status`.',
+    'Returns only batches written after this time, oldest first. Cannot be combined with `status`.',
   ),
 });
 
@@ -39,7 +39,7 @@ const batch = component('Batch', {
   convertedCount: withExample(
     count.nullable(),
     0,
-    'The number of values that did not fit their column and were replaced with its default or null.',
+    'The number of values that did not fit their columns and were replaced with the column default or null.',
   ),
   conversions: conversions.nullable(),
   sha256: text('0123456789abcdef'.repeat(4)).nullable(),
@@ -51,7 +51,7 @@ const batch = component('Batch', {
     .describe("When the file's last event was received. Null if the file was not written."),
   attempts: withExample(count, 1),
   lastError: withExample(
-    text('The bucket "acme-events" does not exist: create it, or correct its name').nullable(),
+    text('The bucket "acme-events" does not exist; create it, or correct its name').nullable(),
     null,
   ),
   createdAt: timestamp,

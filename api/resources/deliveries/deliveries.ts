@@ -135,7 +135,7 @@ export const deliveryOperations: Operation[] = [
     ...common,
     summary: 'Retry a delivery now',
     answer: {
-      description: 'The attempt starts now.',
+      description: 'The next attempt starts now.',
       schema: z.object({ message: text('The next attempt starts now'), deliveryId: idOf('dlv') }),
     },
     errors: { 409: ['INVALID_STATE'] },

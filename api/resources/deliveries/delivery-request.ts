@@ -277,7 +277,7 @@ export const deliveryRequestOperation = operation('getDeliveryRequest', 'get', '
   of: deliveryRecords,
   summary: "Get a delivery's request",
   description:
-    "The request is built from the event, the transform version used by the delivery and the current destination, with the attempt's method and URL.",
+    "The request is built from the event, the current destination and the transform version that the delivery used, with the attempt's method and URL.",
   query: querySchema,
   answer: { description: 'The request, or why there is no request.', schema: requestAnswer },
   async run(ctx, { query: { attempt, includeBody = true }, record: delivery }) {

@@ -106,7 +106,7 @@ const deliveryMembers = {
   orderKey: withExample(
     text('cus_1042').nullable(),
     null,
-    'The ordering key, up to 64 characters, or the route ID for events without a key. Null if the delivery is unordered.',
+    'The first 64 characters of the ordering key, or the route ID for events without a key. Null if the delivery is unordered.',
   ),
   sequence: withExample(count.nullable(), null, 'The sequence number within the ordering key. Null if none.'),
   waitsFor: withExample(

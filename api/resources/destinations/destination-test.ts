@@ -67,7 +67,7 @@ const uploadResults = [
       row: withExample(
         z.record(z.string(), z.unknown()).nullable(),
         { event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 },
-        'The row of the test event as written. Null if longer than 64 KiB.',
+        'The row of the test event as written. Null if larger than 64 KiB.',
       ),
     }),
     latency,
@@ -77,9 +77,9 @@ const uploadResults = [
     success: z.literal(false),
     statusCode: z.int().nullable(),
     latency,
-    error: text('The bucket "acme-events" does not exist: create it, or correct its name'),
+    error: text('The bucket "acme-events" does not exist; create it, or correct its name'),
     message: text(
-      'The test file was not uploaded: The bucket "acme-events" does not exist: create it, or correct its name',
+      'The test file was not uploaded: The bucket "acme-events" does not exist; create it, or correct its name',
     ),
   }),
 ] as const;
@@ -116,12 +116,12 @@ export const testDestinationOperation = operation('testDestination', 'post', '/a
       path: withExample(
         field.receivedPath,
         '/orders/new',
-        'The path to append to `url` if `forwardPath` is set.',
+        'The path to append to `url` if `forwardPath` is true.',
       ).optional(),
       query: withExample(
         z.string().max(8192).refine(isReceivable, 'must percent-encode # and all characters other than visible ASCII'),
         'shop=main',
-        'The query string to forward if `forwardQuery` is set.',
+        'The query string to forward if `forwardQuery` is true.',
       ).optional(),
     }),
     optional: true,

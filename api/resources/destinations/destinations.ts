@@ -83,7 +83,7 @@ const healthAnswer = component(
         'Health by success rate: `healthy` above 95%, `degraded` from 80% to 95%, `failing` below 80%. `unknown` if there are no finished deliveries.',
       ),
   },
-  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` hours (24 by default); times may be earlier. Without finished deliveries, numbers are 0.',
+  'Health over the last `HOOKYARD_HEALTH_WINDOW_HOURS` hours (24 by default); the timestamps may be older. Without finished deliveries, the numbers are 0.',
 );
 
 const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };

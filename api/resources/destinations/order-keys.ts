@@ -26,7 +26,7 @@ const IS_ID = /^[0-9a-f]{32}$/;
 
 const orderKey = component('OrderKey', {
   id: text('5f0c8a52e1b94c37a0d6f2b84e91c7d3'),
-  key: text('cus_1042', 'The ordering key, up to 64 characters, or the route ID for events without a key.'),
+  key: text('cus_1042', 'The first 64 characters of the ordering key, or the route ID for events without a key.'),
   state: withExample(
     z.enum(ORDER_KEY_STATES),
     'blocked',

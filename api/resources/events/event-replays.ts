@@ -45,7 +45,11 @@ const replayAnswer = component('EventReplay', {
   eventsTotal,
   eventsReplayed: count,
   eventsExpired: withExample(count, 0, 'The number of events whose payloads were removed.'),
-  eventsUnroutable: withExample(count, 0, 'The number of events without a route, or without one to `destinationIds`.'),
+  eventsUnroutable: withExample(
+    count,
+    0,
+    'The number of events without a route, or without a route to any of the `destinationIds`.',
+  ),
   deliveriesCreated: count,
   replayedUntil: timestamp.nullable().describe('All matching events received before this time have been processed.'),
   waitsFor: withExample(
@@ -112,7 +116,7 @@ export const eventReplayOperations: Operation[] = [
     tag: 'Events',
     summary: 'Replay all events that match the filters',
     description:
-      'Accepts the filters of the list, except `routeId` and `destinationId`, with a single `status`. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
+      'Accepts the same filters as the list of events, except `routeId` and `destinationId`, and only one `status`. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
     body: {
       selects: true,
       schema: createSchema,

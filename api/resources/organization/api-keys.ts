@@ -176,11 +176,11 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
   if (scope) throw forbidden(`This API key lacks the scope "${scope}", so it cannot ${what} that scope`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
-    const message = `A key cannot ${what} an expiresAt later than its own, ${own.expiresAt?.toISOString()}`;
+    const message = `This API key expires at ${own.expiresAt?.toISOString()}, so it cannot ${what} a later expiresAt`;
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
-  if (range) throw forbidden(`A key cannot ${what} access beyond its own allowedAddresses: ${range}`);
+  if (range) throw forbidden(`This API key does not allow access from ${range}, so it cannot ${what} that access`);
 }
 
 /** Null is never. */

@@ -34,7 +34,7 @@ const readySchema = z.object({
     .transform((text) => text !== 'false')
     .meta({
       override: { type: 'string', enum: ['', 'true', 'false'] },
-      description: 'Whether to also check Temporal and the backlog.',
+      description: 'Whether readiness also requires that Temporal is reachable and `ingest` is not `full`.',
     })
     .optional(),
 });
@@ -42,7 +42,7 @@ const readySchema = z.object({
 const ingestState = z
   .enum(['open', 'partly_full', 'full'])
   .describe(
-    '`full`: all webhooks are refused with 503. `partly_full`: only webhooks of organizations or for destinations that have used up their share are refused.',
+    '`full`: all webhooks are refused with 503. `partly_full`: only webhooks for organizations or destinations that have used up their share are refused.',
   );
 const temporalState = z
   .enum(['ok', 'away'])
@@ -173,7 +173,7 @@ function notReady(why: string): ApiError {
 }
 
 const statusSchema = z.object({
-  organizations: booleanParam.describe('Whether to list up to 100 organizations with the largest backlogs.'),
+  organizations: booleanParam.describe('Whether to list the organizations with the largest backlogs (up to 100).'),
 });
 
 const waiting = {
@@ -234,16 +234,16 @@ const status = component('InstallationStatus', {
     .describe('Workers that were active in the last few seconds, at most 1,000.'),
   shardsWithoutOwner: count
     .nullable()
-    .describe('The number of shards without a worker. Above 0 for a few seconds after a worker stops unexpectedly.'),
+    .describe(
+      'The number of outbox shards without a worker. Above 0 for a few seconds after a worker stops unexpectedly.',
+    ),
   circuits: z.object({ open: count, halfOpen: count }).nullable(),
   retention: z.object({ payloads: retained, events: retained }).nullable(),
   housekeeping: z
     .object({
       failures: z
         .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
-        .describe(
-          'Housekeeping tasks that failed in the last 24 hours, each with the number of all its failures so far.',
-        ),
+        .describe('Housekeeping tasks that failed in the last 24 hours, each with its total number of failures.'),
     })
     .nullable(),
   organizations: z

@@ -35,8 +35,8 @@ const usageAnswer = component('Usage', {
 
 const day = component('DayOfUse', {
   day: text('2026-11-21', 'The day, in UTC.'),
-  events: count.describe('Stored webhooks.'),
-  payloadBytes: withExample(count, 4096, 'Total payload size of the stored webhooks, in bytes.'),
+  events: count.describe('Stored events.'),
+  payloadBytes: withExample(count, 4096, 'Total payload size of the stored events, in bytes.'),
   deliveries: count.describe('Deliveries created, including replays and failovers.'),
   attempts: count.describe('Attempts that ended on this day.'),
 });

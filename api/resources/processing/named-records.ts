@@ -187,6 +187,6 @@ async function requireUnused(
   throw new ApiError(
     409,
     'IN_USE',
-    `${record.name} is used by ${what} ${named}${others}; remove it from all routes first`,
+    `The ${member.replace(/Id$/, '')} ${record.name} is used by ${what} ${named}${others}; remove it from all routes first`,
   );
 }

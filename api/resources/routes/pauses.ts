@@ -70,7 +70,7 @@ const PAUSABLE = [
     of: findRoute as RecordKind<Owned>,
     tag: 'Routes',
     name: 'Route',
-    paused: `The route keeps accepting webhooks; deliveries and retries are held. ${AGAIN}`,
+    paused: `Webhooks are still accepted; the route's deliveries, including retries, are held. ${AGAIN}`,
     resumed: `${RELEASED} They remain held while the circuit breaker is open or their destination is paused.`,
   },
   {

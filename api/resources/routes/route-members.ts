@@ -149,7 +149,7 @@ export const routeMembers = table.membersOf<Route>()({
     answer: lane.optional().describe("The route's lane. Present only if set for this route."),
   }),
   allowOwnAddress: table.optional(
-    withExample(z.boolean(), false, 'Whether the route may deliver to ingest URLs under `HOOKYARD_PUBLIC_URL`.'),
+    withExample(z.boolean(), false, 'Whether the route may deliver to URLs under `HOOKYARD_PUBLIC_URL`.'),
     false,
   ),
   enabled: table.optional(field.enabled, true, { fileName: 'isActive' }),

@@ -29,10 +29,10 @@ const provider = component('Provider', {
   name: text('github', "The value for a source's `provider`."),
   title: text('GitHub'),
   docs: text('https://docs.github.com/en/webhooks', "The provider's webhook documentation."),
-  secret: text('the webhook secret', 'The value for `verificationConfig.secret`. Null if not needed.').nullable(),
+  secret: text('the webhook secret', 'What to use as `verificationConfig.secret`. Null if not needed.').nullable(),
   verifyToken: text(
     'a token that you choose',
-    'The value for `verificationConfig.verifyToken`. Null if not needed.',
+    'What to use as `verificationConfig.verifyToken`. Null if not needed.',
   ).nullable(),
   eventType: place.nullable(),
   eventId: place.nullable(),
@@ -137,7 +137,9 @@ export const signSourceSampleOperation = operation(
       const sender = senderOf(source);
       const secret = openSecret(ctx.deps, source);
       const unsigned = () =>
-        conflict("The source's webhooks are not signed with a stored secret; send a webhook from the sender instead");
+        conflict(
+          "The source's webhooks are not signed with a stored secret; send a test webhook from the sender instead",
+        );
       if (sender === null || secret === null || !isSigned(sender.verification)) throw unsigned();
       const known = providerNamed(providerOf(source) ?? source.verification.type);
       const { verification } = sender;

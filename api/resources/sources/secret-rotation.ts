@@ -74,7 +74,7 @@ export const secretRotationOperations: Operation[] = [
     idOf: ['src'],
     versioned: true,
     summary: "Rotate a source's verification secret",
-    description: 'Webhooks signed with either secret are accepted until the overlap period ends.',
+    description: 'Until the overlap period ends, webhooks signed with the new or the previous secret are accepted.',
     body: {
       schema: z.object({ secret: secretSchema.describe('The new secret.'), overlapSeconds }),
       examples: {

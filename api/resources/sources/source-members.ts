@@ -37,7 +37,9 @@ const keyMembers = {
   ).optional(),
   signature: z
     .literal(true)
-    .describe('Whether duplicates are detected by signature: a captured request that is sent again is a duplicate.')
+    .describe(
+      'If true, duplicates are detected by their signature, so a captured request that is sent again is a duplicate.',
+    )
     .optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };
@@ -47,7 +49,7 @@ const idempotencyKey = withExample(
     .refine(
       ({ header, jsonPath, query, signature }) =>
         [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
-      'must have exactly one of header, jsonPath, query or signature',
+      'must have exactly one of header, jsonPath, query and signature',
     )
     .nullable(),
   { header: 'X-Request-Id', windowSeconds: 3600 },
@@ -101,7 +103,7 @@ const shownVerificationConfig = z
   .meta({
     id: 'VerificationConfig',
     description:
-      "How webhooks are verified. The secret is never shown. `provider` verifies webhooks the way the source's provider signs them. `confirmSubscriptions` is present only for Amazon SNS; the other fields depend on the type.",
+      "How webhooks are verified. The secret is never shown. `provider` uses the built-in verification of the source's provider. `confirmSubscriptions` is present only for Amazon SNS; the other fields depend on the type.",
     examples: [{ type: 'github' }],
   });
 
@@ -144,7 +146,7 @@ const lastHandshake = z
     at: timestamp,
     shown: text(
       'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
-      'The URL to visit, or the token to enter at the provider, to complete the handshake. Null if none. Masked for read-only keys.',
+      'The URL to visit, or the token to enter at the provider, to complete the handshake. Null if none. Masked for API keys without the `sources:write` or `secrets:read` scope.',
     ).nullable(),
   })
   .nullable()
@@ -169,7 +171,7 @@ export const sourceMembers = table.membersOf<Omit<Source, Hidden>>()({
   webhookUrl: table.computed(
     text(
       'http://localhost:3000/ingest/default/orders',
-      'The ingest URL that the sender posts webhooks to. Its token is masked for read-only keys.',
+      'The ingest URL that the sender posts webhooks to. Its token is masked for API keys without the `sources:write` or `secrets:read` scope.',
     ),
   ),
   provider: table.optional(provider, null),
@@ -182,7 +184,9 @@ export const sourceMembers = table.membersOf<Omit<Source, Hidden>>()({
   previousSecretUntil: table.readOnly(
     timestamp
       .nullable()
-      .describe('When the previous secret expires. Until then, webhooks signed with it are also accepted.'),
+      .describe(
+        'When the previous secret expires. Until then, webhooks signed with it are also accepted. Null if none.',
+      ),
   ),
   idempotencyKey: table.optional(idempotencyKey, null),
   ingestToken: table.optional(ingestToken, 'none'),
@@ -229,7 +233,7 @@ const providerConfig = component(
         'For Amazon SNS: whether to confirm subscriptions automatically. If false (the default), the confirmation URL is returned in `lastHandshake.shown`.',
       ),
   },
-  "Verifies webhooks the way the source's provider signs them.",
+  "Uses the built-in verification of the source's provider.",
 );
 
 export const createSourceBody = createSourceSchema.extend({

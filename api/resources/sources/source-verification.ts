@@ -219,7 +219,7 @@ function knownProvider(name: string): Provider {
 }
 
 const unknownProvider = () =>
-  invalid('provider', 'must be a provider that this release supports; GET /api/providers lists them');
+  invalid('provider', 'must be a provider that this version of Hookyard supports; GET /api/providers lists them');
 
 function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials {
   return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);

@@ -127,7 +127,7 @@ export const sourceOperations: Operation[] = [
         });
       },
       description:
-        'Protection settings are kept: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` keep their values if omitted, as does a secret omitted from a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
+        'Omitted protection settings keep their values: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed`, and the secret in a `verificationConfig` of the same type. A `verificationConfig` of type `none` turns verification off.',
       body: {
         schema: putSourceSchema,
         examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },

@@ -68,7 +68,7 @@ export const actOnDeliveries = tool({
   title: 'Retry, replay or cancel deliveries',
   description:
     'retry: immediately starts the next attempt of deliveries that are waiting for a retry. replay: creates new deliveries of the same events, but ' +
-    'skips deliveries that are in progress or have already been replayed. cancel: cancels unfinished deliveries; no further attempts are made. ' +
+    'skips deliveries that are in progress or have already been replayed. cancel: cancels open deliveries; no further attempts are made. ' +
     `Acts on all deliveries that match the filters, newest first, or on none if more than ${MOST_DELIVERIES} match. Without expectedCount, it only counts them; with ` +
     'the count from that dry run, it acts on them and returns how many it changed. To replay more, use replay_events, which runs in the service.',
   effect: 'destroys',
@@ -148,7 +148,7 @@ export const retryIssue = tool({
   name: 'retry_issue',
   title: "Replay an issue's failed deliveries",
   description:
-    'Replays the deliveries that have failed since the firstSeenAt of an issue (from list_failures) and have not been replayed yet. Fix the cause first. Without ' +
+    "Replays an issue's deliveries that have failed since its firstSeenAt (see list_failures) and have not been replayed yet. Fix the cause first. Without " +
     'expectedCount, it only counts them; with the count from that dry run, it replays them.',
   effect: 'destroys',
   input: z.strictObject({ issue: z.string().min(1).max(100).describe('Issue ID (iss_...)'), expectedCount }),
@@ -193,7 +193,7 @@ export const replayEvents = tool({
   name: 'replay_events',
   title: 'Replay events',
   description:
-    'Replays stored events through the current routes, without applying their filters: one event, or all events that match the filters. Without expectedCount, it only counts ' +
+    'Replays one stored event, or all stored events that match the filters passed here, through the current routes; the filters of the routes are not applied. Without expectedCount, it only counts ' +
     'them; with the count from that dry run, it starts a replay, which runs in the service at ratePerSecond. Use get_replay to see its progress, ' +
     'and cancel_replay to cancel it. Destinations receive these events again.',
   effect: 'destroys',

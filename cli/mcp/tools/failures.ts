@@ -17,7 +17,7 @@ export const listFailures = tool({
   name: 'list_failures',
   title: 'List failures and their causes',
   description:
-    'Start here when webhooks did not arrive. Finds the deliveries since a given time that failed, are being retried or are held, and groups them by ' +
+    'Start here when webhooks did not arrive. Finds the deliveries created since a given time that have failed, are being retried or are held, and groups them by ' +
     'route, destination and cause (the status code or error). Each group has its newest delivery as a sample. Also lists the issues that had failures ' +
     "in this time, with their states and when they started. Webhooks that a source refused appear as issues. Use get_delivery to see a destination's response.",
   input: z.strictObject({
@@ -100,7 +100,7 @@ function groupOf(delivery: Delivery, cause: string): Group {
 
 function summaryOf(since: string, count: number, isComplete: boolean, groups: Group[], issues: Issue[]): string {
   if (count === 0 && issues.length === 0) return `Nothing has failed since ${since}.`;
-  const happened = `created since ${since} failed or ${count === 1 ? 'has' : 'have'} not arrived yet`;
+  const happened = `created since ${since} ${count === 1 ? 'has' : 'have'} failed or not arrived yet`;
   const lines = [
     `${isComplete ? '' : 'At least '}${plural(count, 'delivery')} ${happened} (${plural(groups.length, 'group')}).`,
   ];

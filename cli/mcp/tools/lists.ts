@@ -46,7 +46,7 @@ function listTool<Item>({ operation, one, title, description, leftOut = [], item
     }),
     more: hasCursor
       ? 'Pass a smaller limit, and continue with nextCursor.'
-      : 'Pass a smaller limit and page through the list, or search for part of a name.',
+      : 'Pass a smaller limit and page through the list, or pass parameters that match fewer items.',
     async run({ client }, { limit: pageSize, ...args }) {
       const start = hasCursor ? { cursor: 'first' } : {};
       const input = { ...start, ...(await membersOf(client, args)), pageSize };

@@ -9,7 +9,7 @@ type CreateBody = Parameters<Client['createSource']>[0]['body'];
 
 export const getProvider = tool({
   name: 'get_provider',
-  title: 'How to connect a provider',
+  title: 'Show how to connect a provider',
   description:
     'Explains how to connect a provider (Stripe, GitHub, Shopify, ...): where to enter the ingest URL, which secret is required and which ' +
     'handshakes are supported. Also returns the ingest URLs of existing sources for the provider. Without a provider name, it lists all providers.',

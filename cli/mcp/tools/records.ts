@@ -24,7 +24,7 @@ export const getDelivery = tool({
     'or will be sent (secrets masked). The request body is included only with includeBody, which requires the payloads:read scope.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('Delivery ID (dlv_...)'),
-    attempt: z.int().min(1).describe('Attempt number (default: the latest, else 1)').optional(),
+    attempt: z.int().min(1).describe('Attempt number (default: the latest, or 1 if there are none)').optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),
@@ -66,7 +66,7 @@ export const getEvent = tool({
   name: 'get_event',
   title: 'Show an event',
   description:
-    'Shows a received webhook: its headers (without a token that the source verifies) and its delivery to each destination. The payload is included only with ' +
+    'Shows a received webhook: its headers (without a token that the source verifies) and its deliveries. The payload is included only with ' +
     'includePayload, which requires the payloads:read scope, and is null if it is no longer stored.',
   input: z.strictObject({
     event: inputs.event,
@@ -126,7 +126,7 @@ export const getReplay = tool({
 export const cancelReplay = tool({
   name: 'cancel_replay',
   title: 'Cancel a replay',
-  description: 'Cancels a running event replay. Events that were already replayed are not affected.',
+  description: 'Cancels an unfinished event replay. Events already replayed are not affected.',
   effect: 'destroys',
   input: z.strictObject({ replay: replayId }),
   more: 'Use get_replay to see the replay.',

@@ -97,7 +97,7 @@ export const tryFilter = tool({
       .min(1)
       .max(50)
       .describe(
-        'Conditions to test, instead of a stored filter (for example {"field": "payload.kind", "operator": "equals", "value": "order.paid"})',
+        'Conditions to test, instead of a stored filter (for example [{"field": "payload.kind", "operator": "equals", "value": "order.paid"}])',
       )
       .optional(),
     logic: z.enum(['AND', 'OR']).describe('Whether all conditions (AND) or any condition (OR) must be met').optional(),
@@ -138,7 +138,7 @@ export const previewRoute = tool({
     const id = await findId(client, 'route', route);
     const { content, ...preview } = await client.previewRoute({ id, body: { eventId } });
     const sent = preview.requests.filter(({ enabled, request }) => enabled && request !== null).length;
-    const why = preview.error === null ? '' : `: ${preview.error}`;
+    const why = preview.error === null ? '' : ` (${preview.error})`;
     return {
       summary: cell(`Verdict: ${preview.verdict}${why}; ${plural(sent, 'request')} would be sent.`),
       data: {

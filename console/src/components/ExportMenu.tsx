@@ -55,7 +55,7 @@ export function ExportMenu<Row>({ call, columns, rows, onSaveAll, isLabelled = f
           </Menu.Item>
         )}
         {onSaveAll && (
-          <Menu.Item onClick={() => void onSaveAll()}>Download all as CSV (up to {countText(MOST)})</Menu.Item>
+          <Menu.Item onClick={() => void onSaveAll()}>Download all as CSV (up to {countText(MOST)} rows)</Menu.Item>
         )}
         <Menu.Item onClick={copyCall}>Copy as curl</Menu.Item>
       </Menu.Dropdown>
@@ -77,7 +77,7 @@ export async function saveAll<N extends ListName>(
       tell: (count) => tell(`${plural(count, 'row')} so far…`),
     });
     save(csvOf(columns, records), `${name}.csv`);
-    const more = isCut ? '. For the rest, narrow the time range or filters.' : '';
+    const more = isCut ? '. To save the rest, use an earlier time range or narrower filters.' : '';
     notifications.update({
       ...{ id: list, loading: false, autoClose: isCut ? false : 4000 },
       message: `${plural(records.length, 'row')} saved, newest first${more}`,

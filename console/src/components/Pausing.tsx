@@ -115,11 +115,11 @@ export function NextTry({ of: status }: { of: CircuitStatus }) {
   const now = useNow();
   const { circuitState, openedAt, cooldownSeconds, probeSuccessCount, probeSuccessThreshold } = status;
   if (circuitState === 'half_open')
-    return `Trying again now: ${probeSuccessCount} of ${plural(probeSuccessThreshold, 'successful probe')}`;
+    return `Probing now: ${probeSuccessCount} of ${plural(probeSuccessThreshold, 'successful probe')}`;
   const at = Date.parse(openedAt ?? '') + cooldownSeconds * 1000;
   const left = Math.ceil((at - now) / 1000);
-  if (!(left > 0)) return 'Trying again now';
-  return `Retries a delivery in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
+  if (!(left > 0)) return 'Probing now';
+  return `Next probe in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
 }
 
 /** The answers are those of `watch`. */
@@ -168,7 +168,7 @@ const watch = ({ id, name }: Route, mayCount: boolean) =>
         // A retry cannot succeed before the cooldown has passed; who closes it by hand elsewhere rarely waits for that.
         const retriedAt = Date.parse(openedAt ?? '') + status.cooldownSeconds * 1000;
         const isRetried = !closedHere.delete(id) && Date.parse(status.lastSuccessAt ?? '') >= retriedAt;
-        const closed = `Circuit breaker closed for route ${plain(name)}${isRetried ? ' after a successful retry' : ''}`;
+        const closed = `Circuit breaker closed for route ${plain(name)}${isRetried ? ' after a successful probe' : ''}`;
         const some = held?.total === 0 ? closed : `${closed}. Held deliveries resumed.`;
         const resumed = isRetried ? some : resumedText(closed)(held);
         const message = status.paused ? `${closed}. The route is still paused.` : resumed;
@@ -219,7 +219,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
             <HeldCount kind="route" of={route} /> from route <Name id={id} name={route.name} />.{' '}
           </>
         )}
-        Closes the circuit breaker now instead of waiting for the next automatic retry.
+        Closes the circuit breaker now instead of waiting for the next probe.
       </p>
       <p>
         Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and settings,

@@ -171,7 +171,7 @@ export function Filters({ of, views = {} }: BarProps) {
                   size={24}
                   variant="subtle"
                   color="gray"
-                  label={`Remove filter ${label}`}
+                  label={`Remove saved filter ${label}`}
                   onClick={() => setSaved(Object.fromEntries(Object.entries(saved).filter(([name]) => name !== label)))}
                 >
                   <Cross2Icon />

@@ -125,7 +125,7 @@ function PairsField({ label, description, error, value, onChange }: PairsProps) 
           rows={value}
           onChange={onChange}
           start={{ name: '', value: '' }}
-          nameOf={({ name }, index) => name || `row ${index + 1}`}
+          nameOf={({ name }, index) => name || `header ${index + 1}`}
         >
           {(pair, put, index) => (
             <>

@@ -81,7 +81,7 @@ const WORDS: Record<LiveState['is'], [label: string, tone: Tone]> = {
   opening: ['Connecting…', 'info'],
   open: ['Live', 'ok'],
   away: ['Disconnected', 'bad'],
-  asking: ['Every 5 s', 'warn'],
+  asking: ['Refreshes every 5 s', 'warn'],
 };
 
 /** Whether a list moves: that it stands still is as plain to see as that it moves. */
@@ -110,7 +110,7 @@ export function LiveLine({ state }: { state: LiveState }) {
   const { zone } = useZone();
   return (
     <div role="status" className="quiet">
-      {state.is === 'away' && 'The live stream is unavailable. The list resumes automatically, without gaps.'}
+      {state.is === 'away' && 'The live stream is unavailable. Live updates resume automatically, without gaps.'}
       {state.is === 'asking' && `${state.why}. The list is refreshed every 5 seconds instead.`}
       {state.is === 'open' &&
         state.backAt !== null &&

@@ -127,11 +127,11 @@ export function SampleField({ sample, sourceId, marks }: FieldProps) {
           />
         </div>
       ) : (
-        <p className="small quiet">Loading real events requires the events:read and payloads:read scopes.</p>
+        <p className="small quiet">Loading stored events requires the events:read and payloads:read scopes.</p>
       )}
       {sample.error !== null && <Failed error={sample.error} />}
       <Editor label="Payload" language="json" value={sample.text} onChange={sample.setText} marks={marks} />
-      {!sample.isJson && <p className="small quiet">Not JSON: treated as {sample.isForm ? 'a form' : 'text'}</p>}
+      {!sample.isJson && <p className="small quiet">Not JSON: treated as {sample.isForm ? 'form data' : 'text'}</p>}
     </section>
   );
 }

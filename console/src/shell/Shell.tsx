@@ -92,8 +92,8 @@ function PageByScope() {
   return (
     <Page title={page.title}>
       <Callout tone="warn" title="Your API key has no access to this page" role="status">
-        This page requires the <code>{page.scope}</code> scope. Sign in with another key or ask an administrator for
-        one.
+        This page requires the <code>{page.scope}</code> scope. Sign in with another key, or ask a colleague who can
+        create API keys.
       </Callout>
     </Page>
   );
@@ -108,7 +108,7 @@ function Account() {
   return (
     <Menu>
       <Menu.Target>
-        <IconButton label="Account and theme">
+        <IconButton label="API key and theme">
           <DotsHorizontalIcon />
         </IconButton>
       </Menu.Target>

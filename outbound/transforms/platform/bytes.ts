@@ -22,7 +22,7 @@ const STRICT = new TextDecoder('utf-8', { fatal: true });
 /** Base64 and base64url, with spaces and without its padding: what senders write. @throws Error for other text */
 function bytesOfBase64(text: string): Buffer {
   const digits = text.replace(/[\t\n\f\r ]/g, '').replace(/={1,2}$/, '');
-  if (digits.length % 4 === 1 || !/^[A-Za-z0-9+/_-]*$/.test(digits)) throw new Error('The text is not valid Base64');
+  if (digits.length % 4 === 1 || !/^[A-Za-z0-9+/_-]*$/.test(digits)) throw new Error('The text is not valid base64');
   return Buffer.from(digits, 'base64');
 }
 

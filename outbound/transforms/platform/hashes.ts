@@ -12,7 +12,7 @@ function hash([name, keyLength, form]: readonly unknown[], data: Uint8Array): un
   const wanted = textOf(name, 100).toLowerCase().replace(/^sha-/, 'sha');
   const algorithm = ALGORITHMS.find((each) => each === wanted);
   if (algorithm === undefined)
-    throw new TypeError(`Unknown hash algorithm: ${wanted}; valid algorithms: ${ALGORITHMS.join(', ')}`);
+    throw new TypeError(`Unknown hash algorithm: ${wanted}; use one of ${ALGORITHMS.join(', ')}`);
   const made =
     typeof keyLength === 'number'
       ? createHmac(algorithm, data.subarray(0, keyLength)).update(data.subarray(keyLength))

@@ -52,7 +52,7 @@ export const javascript: Answers = {
       169, 153, 62,
     ],
     '/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID())': true,
-    'crypto.createHash("crc32")': /Unknown hash algorithm: crc32; valid algorithms: md5, sha1/,
+    'crypto.createHash("crc32")': /Unknown hash algorithm: crc32; use one of md5, sha1/,
   },
   Intl: {
     'new Intl.DateTimeFormat("en-GB", { timeZone: "Asia/Tokyo", dateStyle: "full" }).format()':

@@ -24,7 +24,7 @@ export const jsonata: Answers = {
   base64decode: {
     '$eval($base64decode(payload.data)).name': 'Renée',
     '$base64decode("/w==")': /not UTF-8 text/,
-    '$base64decode("no base64!")': /^The text is not valid Base64$/,
+    '$base64decode("no base64!")': /^The text is not valid base64$/,
   },
   decodeUrlComponent: { '$decodeUrlComponent("%3Fx%3D%C3%A9")': '?x=é' },
   eval: { '$eval("[1, $string(2), $base64encode(\\"a\\")]")': [1, '2', 'YQ=='] },

@@ -23,7 +23,7 @@ export const filters: Answers = {
   },
   base64_decode: {
     '{{ "b25lIHR3byB0aHJlZQ==" | base64_decode }} {{ "UmVuw6ll" | base64_decode }}': 'one two three Renée',
-    '{{ "###" | base64_decode }}': /The text is not valid Base64/,
+    '{{ "###" | base64_decode }}': /The text is not valid base64/,
     '{{ "/w==" | base64_decode }}': /not UTF-8 text/,
   },
   sha256: { '{{ "abc" | sha256 }}': 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' },

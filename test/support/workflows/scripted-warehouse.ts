@@ -35,7 +35,7 @@ export const more: WritingOutcome = { state: 'more' };
 export const filling = (waitMs: number): WritingOutcome => ({ state: 'filling', waiting: 2, waitMs });
 /** An upload of a batch that failed. */
 export function refused(retry: 'soon' | 'slowly' | 'never', batch = frozen()): WritingOutcome {
-  const error = ownWords`The bucket "events" does not exist: create it, or correct its name`;
+  const error = ownWords`The bucket "events" does not exist; create it, or correct its name`;
   return { state: 'refused', batch, upload: { status: 'failed', error, retry } };
 }
 

@@ -128,7 +128,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
       of={channel}
       disabling={<p>No messages are sent until you enable the channel.</p>}
       enabling={<p>The channel will report matching issues that are open and not yet reported.</p>}
-      deleting={<p>No more messages are sent to the channel.</p>}
+      deleting={<p>No more messages will be sent to the channel.</p>}
       more={{
         'Rotate secret': channel.type === 'webhook' && (
           <RotateSecret kind="standard" run={(body) => call('rotateAlertChannelSecret', { id, body })}>

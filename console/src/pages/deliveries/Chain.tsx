@@ -53,7 +53,7 @@ export function Chain({ of }: { of: Linked }) {
       </ol>
       {total > MOST && (
         <p className="small quiet">
-          Found among the newest {MOST} of the event's {plural(total, 'delivery')}
+          Only the newest {MOST} of the event's {plural(total, 'delivery')} were searched
         </p>
       )}
     </Card>

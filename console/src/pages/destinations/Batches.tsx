@@ -69,7 +69,7 @@ export function Batches({ id }: { id: string }) {
         onPage={(page) => set({ page: String(page) })}
         empty={
           status === undefined ? (
-            <Empty title="No files">The first event starts the first file.</Empty>
+            <Empty title="No files">Files appear once the destination receives events.</Empty>
           ) : (
             <Empty title="No matching files" />
           )

@@ -111,7 +111,7 @@ function SigningSecret({ form }: { form: Form }) {
     <div className="rule-row">
       <TextInput
         label="Signing secret"
-        description="Signs requests (Standard Webhooks). Leave empty for unsigned requests. Not your provider's secret."
+        description="Signs requests (Standard Webhooks). Leave empty for unsigned requests. Do not use your provider's secret."
         autoComplete="off"
         {...form.getInputProps('signingSecret')}
       />

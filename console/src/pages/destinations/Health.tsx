@@ -72,7 +72,7 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
               'Success rate':
                 health.totalDeliveries === 0
                   ? 'No deliveries finished recently'
-                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''}${isHeld(waiting) ? ', held not counted' : ''})`,
+                  : `${percentText(health.successRate)} (${countText(health.successfulDeliveries)} of ${countText(health.totalDeliveries)}${left && health.failedDeliveries > left.total ? ', replays included' : ''}${isHeld(waiting) ? ', held deliveries not counted' : ''})`,
               Failed: health.failedDeliveries > 0 && failedText(health.failedDeliveries, left),
               'Latency p50 / p95 / p99': !isWarehouse && latencyText(health),
               'Last success': <Time at={health.lastSuccessAt} />,

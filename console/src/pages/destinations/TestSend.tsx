@@ -42,7 +42,7 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
           <p className="quiet">
             {isWarehouse
               ? 'Checks access by writing a file with one event. The file stays in the _test folder.'
-              : 'Sends a webhook whose payload and headers mark it as a test. Tests do not affect health.'}
+              : 'Sends a webhook whose payload and headers mark it as a test. Tests do not affect the health of the destination.'}
           </p>
         )}
         {isOwn && <Editor label="Test payload" language="json" value={text} onChange={setText} />}

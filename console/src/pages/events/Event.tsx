@@ -134,7 +134,7 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
   if (error) {
     return (
       <span role="alert" className="small bad anywhere">
-        Copy as curl is not available: {plain(told(error).message)}
+        Cannot copy as curl: {plain(told(error).message)}
       </span>
     );
   }

@@ -42,7 +42,7 @@ export function Help({ issue, failed, children }: Props) {
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume ${plural(held.total, 'held delivery', held.text)}. While a circuit breaker is open, each automatic retry counts as an attempt.`,
+      `Resume ${plural(held.total, 'held delivery', held.text)}. While a circuit breaker is open, each automatic retry uses up an attempt.`,
     failed && (
       <>
         Replay the{' '}
@@ -203,6 +203,6 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
   ingest_refused: (issue) => [<>Review the causes of the {refusedOf(issue)}.</>],
   notification_failing: (issue) => [
     <>Check the notification addresses of {the(issue, 'route')}.</>,
-    'If they are correct, the mail server rejects them or is unreachable. Contact the operator.',
+    'If the addresses are correct, the mail server rejects them or is unreachable. Contact the operator.',
   ],
 };

@@ -34,7 +34,7 @@ export function Exchange() {
       title="Import and export"
       note={
         kindsWith('write').length > 0
-          ? 'Move destinations and routes between organizations as JSON files. Routes refer to other records by slug: first import the destinations, and create the sources, filters, transforms and schemas.'
+          ? 'Move destinations and routes between organizations as JSON files. Routes refer to other records by slug, so before you import routes, import the destinations and create the sources, filters, transforms and schemas.'
           : 'Download destinations and routes as JSON files. Your API key cannot import files.'
       }
     >
@@ -164,7 +164,7 @@ function Shown({ outcome: { isTrial, counts, errors, warnings, isGood } }: { out
     <Callout
       role="status"
       tone={isGood ? 'ok' : 'bad'}
-      title={isTrial ? 'Dry run: expected results, nothing was changed' : 'Import finished'}
+      title={isTrial ? 'Dry run: expected results (nothing was changed)' : 'Import finished'}
     >
       <p>
         {Object.entries(counts)

@@ -65,15 +65,14 @@ function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
       said="API key revoked"
     >
       <p>
-        The key stops working immediately.{' '}
+        The key stops working immediately. This cannot be undone.{' '}
         {key.lastUsedAt ? (
           <>
-            Last used <Time at={key.lastUsedAt} />
+            Last used <Time at={key.lastUsedAt} />.
           </>
         ) : (
-          'Never used'
+          'Never used.'
         )}
-        . This cannot be undone.
       </p>
       {isOwn && (
         <Callout tone="bad" title="You are signed in with this key">

@@ -94,7 +94,7 @@ function Form({ onMade }: { onMade: (key: NewApiKey) => void }) {
     30: '30 days',
     90: '90 days',
     365: '1 year',
-    date: 'On a date',
+    date: 'On a specific date',
     '': `Same as your own key (${own.expiresAt ? exactText(own.expiresAt, zone) : 'never'})`,
   };
   return (
@@ -141,8 +141,8 @@ function Made({ of: key }: { of: NewApiKey }) {
         <Facts isWide of={facts} />
         {isPrivate(consoleUrl) && (
           <p className="small quiet">
-            The console URL is not reachable from the internet. If your colleague cannot open it, ask whoever runs this
-            Hookyard server for another URL.
+            The console URL is not reachable from the internet. If your colleague cannot open it, ask the operator for
+            another URL.
           </p>
         )}
         <Code className="anywhere" aria-label="API key">

@@ -31,7 +31,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   runningImports: 'Concurrent imports per process',
   runningSearches: 'Concurrent searches per process',
   runningTests: 'Concurrent destination and alert channel tests per process',
-  runningStreams: 'Concurrent live streams per process',
+  runningStreams: 'Concurrent event streams per process',
 };
 
 interface Row {

@@ -23,7 +23,7 @@ export function RoutePage() {
       get="getRoute"
       what="route"
       status={stateOf}
-      disabled="New events are stored, but not delivered by this route. You can replay them after you enable it."
+      disabled="New events are stored, but not delivered by this route. You can replay them after you enable the route."
       warning="An outage can block ordering keys"
       actions={(route) => <Actions route={route} />}
       tabs={(route) => ({
@@ -81,7 +81,7 @@ function Actions({ route }: { route: Route }) {
       <RecordActions
         kind="route"
         of={route}
-        disabling={<p>New events are stored, but not delivered by this route. Deliveries in progress continue.</p>}
+        disabling={<p>New events are stored, but not delivered by this route. Open deliveries continue.</p>}
         enabling={<p>The route will receive new events again. You can replay events received while it was disabled.</p>}
         deleting={
           <>

@@ -192,7 +192,7 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
         together: 'Deliver under one key',
       }),
     by !== 'off' && [
-      choice('ordering.onExhausted', 'When retries are exhausted', {
+      choice('ordering.onExhausted', 'When retries are used up', {
         hold: 'Block the key',
         continue: 'Deliver the next event',
       }),

@@ -73,7 +73,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
     <>
       <span className="quiet">{countText(ids.length)} selected</span>
       <ConfirmedAction {...enable(false)}>
-        <p>New events are stored, but not delivered by these routes. Deliveries in progress continue.</p>
+        <p>New events are stored, but not delivered by these routes. Open deliveries continue.</p>
       </ConfirmedAction>
       <ConfirmedAction {...enable(true)}>
         <p>The routes will receive new events again. You can replay events received while they were disabled.</p>
@@ -95,8 +95,8 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
 export function DeletedRoute() {
   return (
     <p>
-      Sources, destinations, rules and the delivery history are kept. Open deliveries continue, but no new ones are
-      created.
+      Sources, destinations, filters, schemas, transforms and the delivery history are kept. Open deliveries continue,
+      but no new ones are created.
     </p>
   );
 }

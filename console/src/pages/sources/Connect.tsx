@@ -32,12 +32,12 @@ export function Connect({ source }: { source: Source }) {
         </div>
         {isPrivate(url) && (
           <Callout tone="warn" title="Not reachable from the internet">
-            Senders on other machines may not be able to reach this URL. For a public URL, such as a tunnel URL, whoever
-            runs this Hookyard server must set <code>HOOKYARD_PUBLIC_URL</code>.
+            Senders on other machines may not be able to reach this URL. For a public URL, such as a tunnel URL, the
+            operator must set <code>HOOKYARD_PUBLIC_URL</code>.
           </Callout>
         )}
         {url.includes('•') && (
-          <p className="small quiet">The full URL requires the sources:write or secrets:read scope.</p>
+          <p className="small quiet">Viewing the full URL requires the sources:write or secrets:read scope.</p>
         )}
         {isOpen && source.ingestToken !== 'required' && (
           <p className="small quiet">Not verified. Anyone who knows the URL can send webhooks.</p>

@@ -19,13 +19,13 @@ type Cause = Refusal['cause'];
 
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
-  signature: 'Signature or credentials missing, invalid or expired. Check that the sender uses the same secret.',
+  signature: "Signature or credentials missing, invalid or expired. Check that the sender uses the source's secret.",
   token: 'Secret token missing from the URL or no longer valid. Give the sender the current ingest URL.',
   path: "Subpath not accepted or invalid. Enable subpaths, or correct the sender's URL.",
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',
-  too_large: 'Payload too large. Send less, or ask the operator for a higher limit.',
-  incomplete: 'Connection closed before the payload was complete. Check the timeouts of the sender and of proxies.',
+  too_large: 'Payload too large. Send smaller payloads, or ask the operator for a higher limit.',
+  incomplete: 'Connection closed before the payload was complete. Check the timeouts of the sender and any proxies.',
   too_slow: "Payload received too slowly. Check the sender's network connection.",
   limit: 'Organization limit reached. See Usage.',
   unavailable: 'Service at capacity or database unavailable. Most senders retry.',
@@ -38,7 +38,7 @@ const causeText = ({ cause, limit }: { cause: Cause; limit: string | null }): st
 const columns: Column<Refusal>[] = [
   { title: 'Refused', value: (refusal) => refusal.refusedAt, as: 'time' },
   { title: 'Cause', value: causeText },
-  { title: 'Code', value: (refusal) => refusal.status, numeric: true },
+  { title: 'Status code', value: (refusal) => refusal.status, numeric: true },
   { title: 'Message', value: (refusal) => refusal.message, wideOnly: true },
   { title: 'Client address', value: (refusal) => refusal.clientAddress },
   { title: 'Size', value: (refusal) => refusal.payloadSize, as: 'size', wideOnly: true },

@@ -127,7 +127,8 @@ function Actions({ source }: { source: Source }) {
             said="Ingest URL rotated"
           >
             <p>
-              The URL gets a new secret token. Give the new URL to the sender. The old URL stays valid for 24 hours.
+              The URL gets a new secret token. Give the new URL to the sender. The previous URL stays valid for 24
+              hours.
             </p>
           </Confirm>
         ),

@@ -76,7 +76,7 @@ export const METHODS: Readonly<Record<Config['type'], Method>> = {
   jwt: { title: 'JWT', algorithms: ['RS256', 'ES256', 'HS256'] },
   header_token: { title: 'Token in a header', secret: ['Token'] },
   basic: { title: 'Basic authentication', secret: ['Username and password', 'Separated by a colon.'] },
-  query_token: { title: 'Token in the query', secret: ['Token'] },
+  query_token: { title: 'Token in a query parameter', secret: ['Token'] },
   body_token: { title: 'Token in the body', secret: ['Token'] },
   github: { title: 'GitHub (secret only)', isOfProvider: true },
   stripe: { title: 'Stripe (secret only)', isOfProvider: true },

@@ -119,8 +119,8 @@ function Guided({ source, route, provider }: Ready) {
         {phase === 'broken' && (
           <>
             <p>
-              Accept any 2xx response again. Retries will then succeed automatically. To retry immediately, open the
-              delivery.
+              Make the route accept any 2xx response again. Retries will then succeed automatically. To retry
+              immediately, open the delivery.
             </p>
             <div>
               <Button onClick={() => change(false)}>Fix the route</Button>
