@@ -104,7 +104,7 @@ interface SignatureHeader {
   timestamp: string | undefined;
 }
 
-/** @throws Refusal */
+/** @throws VerificationRefusal */
 export function readTemplate(
   template: SignatureTemplate,
   request: RawRequest,

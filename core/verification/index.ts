@@ -9,7 +9,7 @@ import {
   type Credentials,
   type Mac,
   type RawRequest,
-  Refusal,
+  VerificationRefusal,
   type SchemeKind,
   type Signed,
   type Unsigned,
@@ -73,7 +73,7 @@ export function verify(
 const genuine = (mac: Mac): Verification => ({ valid: true, mac });
 
 function refused(error: unknown): Verification {
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof VerificationRefusal)) throw error;
   return { valid: false, reason: error.reason, ...(error.hashed && { hashed: true }) };
 }
 

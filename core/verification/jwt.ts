@@ -17,7 +17,7 @@ import {
   isSameSecret,
   jsonBytes,
   type RawRequest,
-  Refusal,
+  VerificationRefusal,
   refuse,
   requireTime,
   type SchemeKind,
@@ -57,7 +57,7 @@ export const jwtKind: SchemeKind<JwtScheme> = {
       requireClaims(claimsOf(token, scheme), scheme, secret, request);
       await requireToken(token, scheme, secret, { request, keys });
     } catch (error) {
-      if (error instanceof Refusal) error.hashed = scheme.bodyHash !== undefined;
+      if (error instanceof VerificationRefusal) error.hashed = scheme.bodyHash !== undefined;
       throw error;
     }
     // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one
@@ -122,7 +122,7 @@ function isSender(claims: JWTPayload, name: string, secret: string): boolean {
   return typeof sender === 'string' && isVerified === true && isSameSecret(sender, secret);
 }
 
-/** @throws Refusal unless the token is the provider's, and has not expired; KeysAwayError */
+/** @throws VerificationRefusal unless the token is the provider's, and has not expired; KeysAwayError */
 async function requireToken(
   token: string,
   scheme: JwtScheme,
@@ -139,7 +139,7 @@ async function requireToken(
   try {
     await jwtVerify(token, (header: JWTHeaderParameters) => keyOf(header, scheme, secret, keys), options);
   } catch (error) {
-    throw error instanceof errors.JOSEError ? new Refusal(reasonOf(error), false) : error;
+    throw error instanceof errors.JOSEError ? new VerificationRefusal(reasonOf(error), false) : error;
   }
 }
 

@@ -89,7 +89,7 @@ const MAX_TRIED_OF_LARGE = 2;
 
 /**
  * What stands for the right signature (SourceRouting's `mac`): the hash of what was signed.
- * @throws Refusal when none of them is right
+ * @throws VerificationRefusal when none of them is right
  */
 export async function verifyByKey(
   { algorithm, key, encoding }: { algorithm: KeyAlgorithm; key: KeyObject; encoding: SignatureEncoding },

@@ -38,7 +38,7 @@ export type Mac = Buffer | null;
  * than most checks. `reason` is one sentence that names no secret and no signature; `hashed` says whether the whole body
  * was hashed to find out, which takes time.
  */
-export class Refusal {
+export class VerificationRefusal {
   readonly reason: string;
   hashed: boolean;
   constructor(reason: string, hashed: boolean) {
@@ -48,7 +48,7 @@ export class Refusal {
 }
 
 export function refuse(reason: string, hashed = false): never {
-  throw new Refusal(reason, hashed);
+  throw new VerificationRefusal(reason, hashed);
 }
 
 /** A webhook before its sender signs it. */
@@ -69,7 +69,7 @@ export interface Signed {
 export interface SchemeKind<Scheme> {
   /**
    * Verifies a request; comparisons take constant time.
-   * @throws Refusal; KeysAwayError when a key of the sender is needed, and cannot be had now
+   * @throws VerificationRefusal; KeysAwayError when a key of the sender is needed, and cannot be had now
    */
   verify(scheme: Scheme, credentials: Credentials, request: RawRequest, keys: PublishedKeys): Mac | Promise<Mac>;
   /** What a POST gets by which its sender is known; null, or absent: nobody but the sender can sign. */
@@ -113,7 +113,7 @@ export function hmac(
 /**
  * The right signature, if it is one of those that came.
  * @param hashed false: something else than the body was hashed
- * @throws Refusal
+ * @throws VerificationRefusal
  */
 export function requireMac(
   received: readonly string[],
@@ -165,7 +165,7 @@ export function signedHeader(request: RawRequest, name: string): Buffer {
 /** Between the values of a repeated header (core/http/header-text.ts); no provider sends them in a signature. */
 export const JOINED = ', ';
 
-/** A header that must be there, once. @param name as the sender writes it @throws Refusal */
+/** A header that must be there, once. @param name as the sender writes it @throws VerificationRefusal */
 export function headerOf(request: RawRequest, name: string): string {
   const value = header(request, name.toLowerCase()) ?? refuse(`The ${name} header is missing`);
   requireOnce(request, name, value);
@@ -189,7 +189,7 @@ const TIMES: Readonly<Record<TimeUnit, { form: RegExp; is: string }>> = {
   rfc3339: { form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, is: 'an RFC 3339 time' },
 };
 
-/** @throws Refusal unless a signed time is at most so many seconds ago or ahead */
+/** @throws VerificationRefusal unless a signed time is at most so many seconds ago or ahead */
 export function requireTime(text: string, { unit, toleranceSeconds }: SignedTime, nowMs: number): void {
   const ms = TIMES[unit].form.test(text) ? millisecondsOf(text, unit) : Number.NaN;
   if (Number.isNaN(ms)) refuse(`The signed timestamp is missing or is not ${TIMES[unit].is}`);

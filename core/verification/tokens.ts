@@ -20,8 +20,10 @@ import {
 
 const isSigned = () => false;
 
-function requireToken(given: unknown, secret: string): Mac {
-  if (typeof given !== 'string' || !isSameSecret(given, secret)) refuse("The token does not match the source's token");
+/** Compares first, so that a refusal takes as long with a wrong prefix. */
+function requireToken(given: unknown, secret: string, hasPrefix = true): Mac {
+  const isSame = typeof given === 'string' && isSameSecret(given, secret);
+  if (!isSame || !hasPrefix) refuse("The token does not match the source's token");
   return null;
 }
 
@@ -40,7 +42,7 @@ export const headerTokenKind: SchemeKind<{ kind: 'header-token'; header: string;
     // it.
     const isBehind = value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase();
     const given = prefix.endsWith(' ') ? value.slice(prefix.length).trimStart() : value.slice(prefix.length);
-    return requireToken(isBehind ? given : null, secret);
+    return requireToken(given, secret, isBehind);
   },
   sign: ({ header: name, prefix = '' }, secret) => ({ headers: { [name]: prefix + secret } }),
   secretProblem: (_scheme, secret) => (secret.includes(JOINED) ? 'must not contain a comma followed by a space' : null),

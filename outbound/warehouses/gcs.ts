@@ -12,6 +12,8 @@ import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay, StoreS
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write';
+// A token is renewed well before it ends, so that none ends on its way or by a clock that is a little slow.
+const RENEW_BEFORE_MS = 600_000;
 /** The status of a session that waits for more. */
 const MORE = 308;
 
@@ -233,7 +235,7 @@ function isTrustedWithTokens({ protocol, hostname }: URL): boolean {
  */
 async function selfSignedTokens({ clientEmail, privateKey, privateKeyId }: ServiceAccount): Promise<Authorize> {
   const { JWTAccess } = await import('google-auth-library');
-  const newSigner = () => new JWTAccess(clientEmail, privateKey, privateKeyId);
+  const newSigner = () => new JWTAccess(clientEmail, privateKey, privateKeyId, RENEW_BEFORE_MS);
   let [signer, askedAt] = [newSigner(), 0];
   return async (url): Promise<Record<string, string>> => {
     if (!isTrustedWithTokens(url)) return {};
