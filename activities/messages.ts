@@ -1,18 +1,16 @@
 // Messages of the outbox: loaded, rendered, sent and ended. Delivered at least once, like events.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ChannelType } from '../core/messages/channel.ts';
+import { type ChannelType, mayReceive, type RecipientRule, recipients } from '../core/messages/channel.ts';
 import { type IssueSink, issueSubjects } from '../core/messages/issues.ts';
 import { renderMail } from '../core/messages/mail.ts';
 import { type AlertContent, type AlertMessage, type PeopleLinks, peopleLink } from '../core/messages/message.ts';
-import { mayReceive, type RecipientRule, recipients } from '../core/messages/recipients.ts';
 import { notifications } from '../core/metrics/services.ts';
 import type { Log } from '../core/process/log.ts';
-import type { WorkflowLink } from '../core/temporal/temporal-link.ts';
+import type { WorkflowLink } from '../core/temporal/names.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
-import { noteNotifying } from '../db/messages/channel-failures.ts';
-import { openChannel } from '../db/messages/channels.ts';
+import { noteNotifying, openChannel } from '../db/messages/alert-channels.ts';
 import {
   finishMessage,
   giveUpMessage,

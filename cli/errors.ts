@@ -1,8 +1,8 @@
 // Errors of commands: one line that says what to do next, and an exit code for scripts.
 import { CommanderError } from 'commander';
 import { HookyardError } from '../client/index.ts';
-import { isPackage } from '../core/config/data-folder.ts';
-import { pluralOf } from '../core/text/plural.ts';
+import { isPackage } from '../core/config/folders.ts';
+import { pluralOf } from '../core/text/words.ts';
 import type { ServiceAddress } from './context.ts';
 
 /** The exit codes; docs/guide/cli.md documents them. */

@@ -1,6 +1,5 @@
 // One call over fetch: its deadline, its repeats, and its answer or error.
-import { type Detail, HookyardError } from './errors.ts';
-import { type Ignored, readIgnored } from './ignored.ts';
+import { type Detail, HookyardError, type Ignored, readIgnored } from './errors.ts';
 
 /** Options for one call. */
 export interface CallOptions {

@@ -8,7 +8,7 @@ export type * from './api.ts';
 export { operations } from './api.ts';
 export { type Detail, HookyardError } from './errors.ts';
 export type { CallOptions, ClientOptions, RawAnswer } from './http.ts';
-export type { Ignored, IgnoredName } from './ignored.ts';
+export type { Ignored, IgnoredName } from './errors.ts';
 export type { Streamed, StreamOptions } from './stream.ts';
 export { type VerifiedWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.ts';
 

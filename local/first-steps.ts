@@ -2,7 +2,7 @@
 // commands for a first webhook (README.md has the same). The console is built beside the servers.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { dataFolder as dataFolderOf, isPackage } from '../core/config/data-folder.ts';
+import { dataFolder as dataFolderOf, isPackage } from '../core/config/folders.ts';
 import type { PreparedDatabase } from '../db/schema/prepare.ts';
 import { type Log, oneLine } from './errors.ts';
 

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, type Log, StartupError } from './errors.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './ports.ts';
 
 interface Holder {
   pid: number;

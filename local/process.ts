@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Log, oneLine, seconds, StartupError } from './errors.ts';
 import { forgetPid, recordPid } from './lock.ts';
-import { settlesWithin, waitFor } from './wait.ts';
+import { settlesWithin, waitFor } from './ports.ts';
 
 const logFileLimitBytes = 16 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ import {
   defaultNamespace,
   type TemporalConnection,
   temporalConnectionOptions,
-} from '../temporal-config/connection.ts';
+} from '../temporal-config/client.ts';
 import { columnsOfAllNamespaces, ensureNamespace } from '../temporal-config/namespace.ts';
 import { ensureBinaries } from './temporal/binaries.ts';
 import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';

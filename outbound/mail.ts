@@ -93,7 +93,7 @@ type SmtpSettings = Pick<Settings, 'SMTP_URL' | 'SMTP_URL_FILE' | 'HOOKYARD_NOTI
 /**
  * The mail server of the settings; null where there is none. If its URL is in a file, user and password may be replaced
  * there. Another host takes a restart: destinations are kept from the one that is known
- * (core/http/service-addresses.ts).
+ * (core/http/addresses.ts).
  */
 export function smtpOf(settings: SmtpSettings): Smtp | null {
   const { SMTP_URL: first, HOOKYARD_NOTIFY_FROM: from } = settings;

@@ -1,14 +1,13 @@
 // Sends messages: to alert channels by HTTP through the address guard, no matter who chose the address, and by mail.
 import { PAGERDUTY_URLS, pagerDutyBody, slackBody, teamsBody, webhookBody } from '../core/messages/bodies.ts';
-import type { ChannelConfig, OpenChannel } from '../core/messages/channel.ts';
+import type { ChannelConfig, OpenChannel, StopLink } from '../core/messages/channel.ts';
 import { alertMail, type MailText } from '../core/messages/mail.ts';
 import type { AlertMessage } from '../core/messages/message.ts';
 import { retryAfterOf } from '../core/delivery/backoff.ts';
 import type { Settings } from '../core/config/config.ts';
 import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
-import { HOPS_HEADER } from '../core/ingest/hops.ts';
-import type { StopLink } from '../core/messages/recipients.ts';
-import { addressesUnder } from '../core/http/installation-addresses.ts';
+import { HOPS_HEADER } from '../core/ingest/forwarded-headers.ts';
+import { addressesUnder } from '../core/http/urls.ts';
 import { signStandardWebhook } from '../core/verification/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
 import { MailError, sendToEach, type Smtp } from './mail.ts';

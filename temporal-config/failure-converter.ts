@@ -2,7 +2,7 @@
 // Buffers string: one with a lone surrogate (invalid UTF-8) ends the whole worker, and one of megabytes is refused at
 // every retry. Loaded by its path, by the SDK and by the bundle of the workflows.
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
-import { errorText } from '../core/text/clean-text.ts';
+import { errorText } from '../core/text/error-summary.ts';
 
 class CleanFailureConverter extends DefaultFailureConverter {
   /** Each cause is converted separately. */

@@ -9,7 +9,7 @@ import { causeOf } from '../core/process/log-cause.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import { databaseUrl, findDatabase } from '../db/connections/client.ts';
 import { prepareDatabase } from '../db/schema/prepare.ts';
-import { nativeOptions, temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { nativeOptions, temporalConnectionOptions } from '../temporal-config/client.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { installTemporalRuntime } from './temporal/log.ts';
 import { temporalMetrics } from './temporal/metrics.ts';

@@ -12,7 +12,7 @@ import {
 import type { Activities, CircuitAdvice } from '../activities/types.ts';
 import { listReference, paragraphs, signalChoices, workflowReference } from '../core/temporal/operator-markdown.ts';
 import { prefixOf, queryOf, withPrefix } from '../core/temporal/names.ts';
-import { plural } from '../core/text/plural.ts';
+import { plural } from '../core/text/words.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './signals-and-queries.ts';
 import { HEARTBEAT_TIMEOUT_MS, note, UNTIL_DONE } from './own-side.ts';
 

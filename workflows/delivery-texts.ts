@@ -11,7 +11,7 @@ import {
   summaryLine,
   workflowReference,
 } from '../core/temporal/operator-markdown.ts';
-import { plural } from '../core/text/plural.ts';
+import { plural } from '../core/text/words.ts';
 import type { DeliveryStatusView } from './signals-and-queries.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */

@@ -12,7 +12,7 @@ import {
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import { errorText } from '../core/text/clean-text.ts';
+import { errorText } from '../core/text/error-summary.ts';
 import { plain } from '../core/temporal/operator-markdown.ts';
 
 const FIRST_WAIT_MS = 1000;

@@ -16,7 +16,7 @@ import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/d
 import { paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './signals-and-queries.ts';
 import { replayTaskQueue } from '../core/temporal/names.ts';
-import { plural } from '../core/text/plural.ts';
+import { plural } from '../core/text/words.ts';
 import { awayBy, HEARTBEAT_TIMEOUT_MS, isLong, note, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.

@@ -14,7 +14,7 @@ import { retryDelay } from '../core/delivery/backoff.ts';
 import { paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './signals-and-queries.ts';
 import { warehouseTaskQueue } from '../core/temporal/names.ts';
-import { plural } from '../core/text/plural.ts';
+import { plural } from '../core/text/words.ts';
 import { HEARTBEAT_TIMEOUT_MS, isLong, note, UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.

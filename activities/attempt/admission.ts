@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { isOpenStatus, type Lane } from '../../core/delivery/delivery.ts';
 import { deliveryUrl } from '../../core/delivery/delivery-url.ts';
 import type { Leave } from '../../core/fairness/fair-queue.ts';
-import type { HeaderBytes } from '../../core/http/header-text.ts';
+import type { HeaderBytes } from '../../core/http/headers.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';

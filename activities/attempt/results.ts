@@ -22,7 +22,7 @@ import {
   recordResults,
 } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { countInIssues, countRecorded } from './counts.ts';
+import { countInIssues, countRecorded } from './record.ts';
 import type { AttemptRequest } from '../types.ts';
 
 const MAX_GROUP = 128;

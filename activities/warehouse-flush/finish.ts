@@ -12,7 +12,7 @@ import { destinationsBefore } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, NOT_CAPTURED, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
 import { type OpenMember, openMembers, recordWritten } from '../../db/warehouse/members.ts';
-import { countRecorded, countWritten } from '../attempt/counts.ts';
+import { countRecorded, countWritten } from '../attempt/record.ts';
 import { offerFailover } from '../attempt/route.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './prepare.ts';

@@ -4,7 +4,7 @@
 // before the answer is sent. Of equal refusals, reads and repeats in a minute only the first is, because a tenant can
 // cause them without end.
 import { createHash } from 'node:crypto';
-import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
+import { recordedAgent } from '../../core/http/headers.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { memberNames } from '../../core/text/unknown-members.ts';
 import { type AuditEntry, recordChange, recordEntry } from '../../db/organizations/audit.ts';

@@ -7,7 +7,7 @@ import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statS
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { fillOnce } from '../../core/config/cache-folder.ts';
+import { fillOnce } from '../../core/config/folders.ts';
 import { consoleFolder, sources } from './folder.ts';
 
 const COMPRESSED = /\.(js|css|svg)$/;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { cacheFolder } from '../../core/config/folders.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 export const sources = join(project, 'console');

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/organizations/keys.ts';
 import { hashToken } from '../../core/config/api-token.ts';
-import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
+import { recordedAgent } from '../../core/http/headers.ts';
 import type { ApiDeps, ApiRouter, Context } from '../request/context.ts';
 import { type ApiError, unauthorized } from '../request/errors.ts';
 import { component, timestamp, withExample } from '../resources/values.ts';

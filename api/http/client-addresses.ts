@@ -2,7 +2,7 @@
 // believed.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/http/address-ranges.ts';
+import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/http/addresses.ts';
 
 export interface ProxyTrust {
   proxies: readonly AddressRange[];

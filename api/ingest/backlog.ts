@@ -12,7 +12,7 @@ import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
 import { adaptivePoll, type PollLoop } from '../../core/process/poll-loop.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { type BacklogLimits, lookAtBacklog } from '../../db/organizations/backlog.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';

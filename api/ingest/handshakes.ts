@@ -4,7 +4,7 @@
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { every, type PollLoop } from '../../core/process/poll-loop.ts';
-import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
+import { recordedAgent } from '../../core/http/headers.ts';
 import { sealedCredentials } from '../../core/verification/config.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';

@@ -9,8 +9,8 @@ import { adaptivePoll, type PollLoop } from '../../core/process/poll-loop.ts';
 import { loadUse, type Use } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SourceRouting } from './routing.ts';
-import { TokenBucket } from '../../core/fairness/token-bucket.ts';
-import { plural } from '../../core/text/plural.ts';
+import { TokenBucket } from '../../core/fairness/rate-limits.ts';
+import { plural } from '../../core/text/words.ts';
 import { type ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 
 /** An organization that has sent nothing for so long is forgotten. */

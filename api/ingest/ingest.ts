@@ -3,18 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/fairness/batcher.ts';
 import type { Settings } from '../../core/config/config.ts';
-import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
+import { hopsOf, MAX_HOPS } from '../../core/ingest/forwarded-headers.ts';
 import type { Settle } from '../../core/fairness/backlog-room.ts';
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
-import { METHODS } from '../../core/http/methods.ts';
+import { METHODS } from '../../core/delivery/delivery.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
 import type { Tracing } from '../../core/process/tracing.ts';
-import { isSlug } from '../../core/text/slugs.ts';
+import { isSlug, plural } from '../../core/text/words.ts';
 import { QueueFullError } from '../../core/fairness/concurrency.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
 import { NO_KEYS } from '../../core/verification/published-keys.ts';
-import { plural } from '../../core/text/plural.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -29,9 +28,8 @@ import { createEventWriter, type EventWriter, type WriteOutcome } from './event-
 import type { RouteMatcher } from './route-matching.ts';
 import type { acceptHandshakeSecret, Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
-import type { IngestIssues } from './ingest-issues.ts';
+import type { IngestIssues, Refusals } from './refusals.ts';
 import type { Ended, OrganizationUse, IngestLimits } from './ingest-limits.ts';
-import type { Refusals } from './refusals.ts';
 import {
   createRoutingCache,
   type RoutingCache,

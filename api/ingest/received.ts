@@ -2,15 +2,15 @@
 // query are parsed at most once, and only when something asks for them.
 import { readPayload } from '../../core/forms/forms.ts';
 import type { GatedRequest } from '../../core/filters/schema-and-filter.ts';
-import { type HeaderBytes, headerTexts, receivedHeaders } from '../../core/http/header-text.ts';
+import { type HeaderBytes, headerTexts, receivedHeaders } from '../../core/http/headers.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { TracedWebhook, Tracing, WebhookSpan } from '../../core/process/tracing.ts';
 import type Koa from 'koa';
-import type { RefusalCause } from '../../core/ingest/refusal.ts';
+import type { RefusalCause } from '../../core/ingest/refusals.ts';
 import type { ApiState } from '../request/context.ts';
 import type { RawRequest } from '../../core/verification/index.ts';
 import type { SourceRouting } from './routing.ts';
-import { isIngestAddress, readBelow } from '../../core/ingest/ingest-token.ts';
+import { isIngestAddress, readBelow } from '../../core/ingest/ingest-url.ts';
 import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
 import { asApiError } from '../request/errors.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
 import { noteLoopWork } from '../../core/process/event-loop.ts';
 import { SchemaCache, validationSteps } from '../../core/schemas/schema.ts';
-import { TokenBucket } from '../../core/fairness/token-bucket.ts';
+import { TokenBucket } from '../../core/fairness/rate-limits.ts';
 import { type GateSet, NoThreadError, type Threads, WorkEndedError } from '../../outbound/threads/index.ts';
 import { unavailable } from './answer.ts';
 import { hashOfKey } from './new-event.ts';

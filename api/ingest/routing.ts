@@ -5,9 +5,9 @@ import { type Limiter, limitConcurrency } from '../../core/fairness/concurrency.
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { Gate } from '../../core/filters/schema-and-filter.ts';
 import type { FilterText, SchemaText } from '../../core/filters/stored-schemas-and-filters.ts';
-import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
+import type { IngestTokens } from '../../core/ingest/ingest-url.ts';
 import { confirmsSubscriptions, openCredentials } from '../../core/verification/config.ts';
-import { handshakesOf } from '../../core/verification/source-handshake.ts';
+import { handshakesOf } from '../../core/verification/handshakes.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow, standingOf } from '../../db/hot-path/routing.ts';

@@ -5,7 +5,7 @@
 // body, hashes it once, and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not
 // whether it is disabled.
 import { createHmac, randomBytes } from 'node:crypto';
-import { pathProblem } from '../../core/ingest/ingest-path.ts';
+import { pathProblem } from '../../core/ingest/ingest-url.ts';
 import { type Reply, isSignable, replyTo } from '../../core/verification/handshakes.ts';
 import {
   type Credentials,

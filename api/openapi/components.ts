@@ -1,5 +1,95 @@
 import type { createDocument } from 'zod-openapi';
-import { betterName, NAMES } from './component-names.ts';
+
+// What components are called whose name would not be a good one. By itself a component is called by the operation or
+// the component that it is first found in, and the member: `CreateSourceRequest`, `DeliveryStatus`,
+// `RoutePreviewRequest`. Components come first, in the order of the alphabet, then operations in theirs.
+
+/** The better name, by the one that it would have (./components.ts). */
+const NAMES: Readonly<Record<string, string>> = {
+  AcceptedSuccess: 'AcceptedEvent',
+  AcceptedOption2: 'AcceptedChallenge',
+  AlertChannelKind: 'IssueKind',
+  AlertChannelQuietHours: 'QuietHours',
+  AlertIssueState: 'IssueState',
+  AlertIssueSource: 'IssueSource',
+  AlertIssueRoute: 'IssueRoute',
+  AlertIssueDestination: 'IssueDestination',
+  AlertTestResultFailure: 'HttpTestFailure',
+  AlertTestResultSuccess: 'AlertTestSuccess',
+  AttemptRequestHeaders: 'StringMap',
+  AzureBlobConfigFileFormat: 'WarehouseFileFormat',
+  AzureBlobConfigCompression: 'WarehouseCompression',
+  AzureBlobConfigPayloadColumn: 'WarehousePayloadColumn',
+  AzureBlobConfigPartitionBy: 'WarehousePartition',
+  CallerOrganizationPlan: 'Plan',
+  ChannelFailingAlertDataOrganization: 'AlertOrganization',
+  ChannelFailingAlertDataAlertChannel: 'AlertChannelReference',
+  ChannelFailingAlertDataFailingChannel: 'FailingAlertChannel',
+  ChannelFailingAlertDataChange: 'AlertChange',
+  AlertChangeChange: 'IssueChange',
+  ChannelRecoveredAlertDataRecoveredChannel: 'RecoveredAlertChannel',
+  CircuitStatusCircuitState: 'CircuitState',
+  DeliverySource: 'SourceReference',
+  DeliveryRequestRequest: 'DeliveryHttpRequest',
+  DestinationExportItemType: 'DestinationType',
+  DestinationExportItemMethod: 'DeliveryMethod',
+  DestinationExportItemForwardHeadersOption1: 'ForwardedHeaders',
+  DestinationExportItemAuthType: 'DestinationAuthType',
+  DestinationImportItemHttpAuthConfigOption2: 'JsonObject',
+  DestinationImportItemOption2: 'DestinationImportItemWarehouse',
+  DestinationImportItemWarehouseType: 'WarehouseType',
+  InstallationStatusIngest: 'IngestState',
+  InstallationStatusTemporal: 'ServerState',
+  InstallationStatusRetentionPayloads: 'RetentionLag',
+  MetricsSery: 'MetricSeries',
+  MetricsMetric: 'MetricName',
+  MetricsGroupBy: 'MetricGroup',
+  ProviderConfigProvider: 'SourceProvider',
+  RefusalCountsCause: 'RefusalCauseCount',
+  RefusalCountsStep: 'RefusalStep',
+  RoutePreviewRequestRequest: 'RoutePreviewHttpRequest',
+  S3ConfigForcePathStyleOption2: 'BooleanText',
+  SourceHandshakeAlgorithm: 'HmacAlgorithm',
+  SourceHandshakeEncoding: 'SignatureEncoding',
+  TestResultSuccess: 'HttpTestSuccess',
+  TestResultOption3: 'WarehouseTestSuccess',
+  TestResultOption4: 'WarehouseTestFailure',
+  UsageLimitsEventsPerSecond: 'LimitUse',
+  VerificationConfigType: 'VerificationType',
+  VerificationConfigAlgorithm: 'VerificationAlgorithm',
+  VerificationConfigSecretEncoding: 'SecretEncoding',
+  VerificationConfigTimestampUnit: 'TimestampUnit',
+  NoneVerification: 'NoVerification',
+  PublicKeyVerificationAlgorithm: 'KeyAlgorithm',
+  JwtVerificationAlgorithm: 'JwtAlgorithm',
+  CreateSourceRequestAnswer: 'SourceAnswerInput',
+  UpdateSourceRequestVerificationConfig: 'VerificationConfigInput',
+  S3DestinationInputFieldMapping: 'FieldMappingRuleInput',
+  UpdateDestinationRequestHttp: 'HttpDestinationChanges',
+  UpdateDestinationRequestOption2: 'WarehouseDestinationChanges',
+  PutDestinationRequestOption2: 'WarehouseDestinationInput',
+  ImportDestinationsRequestConflictStrategy: 'ConflictStrategy',
+  ImportRoutesRequestRoute: 'RouteImportItem',
+  ExportDestinationsResult: 'DestinationExport',
+  ExportRoutesResult: 'RouteExport',
+  PauseRouteRequest: 'PauseRequest',
+  ResumeRouteRequest: 'ResumeRequest',
+  DayOfUsePage: 'DaysOfUse',
+  GetDescriptionResult: 'Description',
+  ListDeliveriesCodeClass: 'StatusCodeClass',
+};
+
+/** Better names of alternatives, which are kept in front of what tells them apart; the list above may mend these. */
+const PATTERNS: readonly [RegExp, string][] = [
+  [/^CreateSourceRequestVerificationConfig(.+)$/, '$1Verification'],
+  [/^CreateSourceRequestHandshake(.+)$/, '$1Handshake'],
+  [/^CreateDestinationRequest(.+)$/, '$1DestinationInput'],
+];
+
+function betterName(given: string): string {
+  const name = PATTERNS.reduce((text, [pattern, better]) => text.replace(pattern, better), given);
+  return NAMES[name] ?? name;
+}
 
 // Schemas in the form that generators of clients can read. It means what the form that zod writes means: alternatives
 // are `anyOf` side by side, null is one of them, and no `type` is a list.
@@ -84,7 +174,7 @@ function defined(schema: JsonSchema): JsonSchema {
 
 // Gives every object and every enumeration in the description a name: it becomes a component, and equal ones are the
 // same. What generators make of the description then has one type for each, called as it is called here
-// (./component-names.ts).
+// (above).
 
 type Content = Record<string, { schema?: JsonSchema }>;
 interface Parameter {
@@ -124,7 +214,7 @@ export function withComponents(document: ApiDocument): ApiDocument {
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) nameSchemasOf(operation);
   for (const component of made.values()) tellOnce(component);
   // What came before it in the order has taken its place, with a name that nobody chose.
-  if (unused.size > 0) throw new Error(`api/openapi/component-names.ts has unused names: ${[...unused].join(', ')}`);
+  if (unused.size > 0) throw new Error(`api/openapi/components.ts has unused names: ${[...unused].join(', ')}`);
   components.schemas = Object.fromEntries(sorted(Object.entries(schemas)));
   return document;
 
@@ -170,7 +260,7 @@ export function withComponents(document: ApiDocument): ApiDocument {
   }
 
   function componentOf(schema: JsonSchema, name: string): string {
-    if (schemas[name]) throw new Error(`Two components would be called ${name}: see api/openapi/component-names.ts`);
+    if (schemas[name]) throw new Error(`Two components would be called ${name}: see api/openapi/components.ts`);
     unused.delete(name);
     nameOfContent.set(contentOf(schema), name);
     made.set(name, { schema, references: [] });

@@ -1,4 +1,4 @@
-// Errors as the API answers them: one class to throw (rendered by render-errors.ts).
+// Errors as the API answers them: one class to throw (rendered by api/http/middleware.ts).
 import { STATUS_CODES } from 'node:http';
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';

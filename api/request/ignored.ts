@@ -3,7 +3,7 @@
 //   "destnationId";in=query;nearest="destinationId", "retryPolicy.maxRetry";in=body;nearest="retryPolicy.maxRetries"
 // Every check by a zod schema reports its unknown names here; there is no list to maintain.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { nearestName } from '../../core/text/nearest-name.ts';
+import { nearestName } from '../../core/text/words.ts';
 import type { UnknownMember } from '../../core/text/unknown-members.ts';
 import type { AppContext, Next } from './context.ts';
 import { ApiError } from './errors.ts';

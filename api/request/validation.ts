@@ -2,7 +2,7 @@
 // what it must be.
 import { z } from 'zod';
 import { ExactNumber, magnitudeOf, parseExact } from '../../core/text/exact-json.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { type UnknownMember, unknownMembers } from '../../core/text/unknown-members.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../http/receive-body.ts';
 import type { AppContext } from './context.ts';

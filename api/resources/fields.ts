@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { component, withExample } from './values.ts';
 import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';
-import { pathProblem } from '../../core/ingest/ingest-path.ts';
-import { MAX_URL_LENGTH, URL_HAS_CREDENTIALS, urlProblem } from '../../core/http/http-url.ts';
-import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/slugs.ts';
+import { pathProblem } from '../../core/ingest/ingest-url.ts';
+import { MAX_URL_LENGTH, URL_HAS_CREDENTIALS, urlProblem } from '../../core/http/urls.ts';
+import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/words.ts';
 import { parseTime } from '../request/query.ts';
 import { refuse, refused } from '../request/validation.ts';
 

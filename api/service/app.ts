@@ -10,9 +10,8 @@ import { permit } from '../auth/scopes.ts';
 import { mountConsole } from '../console/serve-console.ts';
 import { mountSignIn } from '../console/sign-in.ts';
 import type { ProxyTrust } from '../http/client-addresses.ts';
-import { cors } from '../http/cors.ts';
+import { cors, renderErrors } from '../http/middleware.ts';
 import { BodyMemory, bufferedBytes } from '../http/receive-body.ts';
-import { renderErrors } from '../http/render-errors.ts';
 import { httpMetrics, type RefusedRequests, requestLog } from '../http/request-log.ts';
 import { mountDescription, mountPage } from '../openapi/serve-description.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, DeliveryWithAttempts, DeliveryRequest } from '../../client/index.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { usage } from '../errors.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone } from '../show.ts';

@@ -4,7 +4,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, HookyardError } from '../../client/index.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { contextOf, dataFolder, type GlobalOptions, serviceAddress, VERSION } from '../context.ts';
 import { EXIT } from '../errors.ts';
 

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import type { Client, Event, EventInFull } from '../../client/index.ts';
 import { onEndRequest } from '../../core/process/end-request.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { type Context, contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { trueOrFalse } from '../input.ts';
 import { cell, type Output, printable } from '../output.ts';
-import { findSource } from '../records.ts';
-import { type Columns, showDone, showList, showRecord } from '../show.ts';
-import { watchEvent } from '../watch.ts';
+import { findSource } from '../operations.ts';
+import { type Columns, showDone, showList, showRecord, watchEvent } from '../show.ts';
 import type { Call, Resource } from './operation.ts';
 
 const SEARCH = { search: ['--search <text>', 'Text in the payload'] } as const;

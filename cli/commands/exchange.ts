@@ -1,7 +1,7 @@
 // hookyard export and import: destinations and routes on their way to another organization, or from another product.
 import { Argument, type Command, Option } from 'commander';
 import { type Client, HookyardError } from '../../client/index.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
 import { parseJson, readInput, replaceFile } from '../input.ts';

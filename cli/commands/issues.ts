@@ -1,6 +1,6 @@
 // hookyard issues: failures that last; and hookyard alert-channels, which notify of them.
 import type { Command } from 'commander';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { given, secretOf } from '../input.ts';
 import { showDone } from '../show.ts';
 import { type Call, type Resource, type Row, valuesOf } from './operation.ts';

@@ -5,8 +5,17 @@ import type { Client, RawAnswer } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import { collect, dataOf, integer, jsonOf, secretOf, time, trueOrFalse } from '../input.ts';
-import { callOperation, type Member, type Operation, OPERATIONS, type OperationName } from '../operations.ts';
-import { findId, isRecordKind, namesOf, type RecordKind } from '../records.ts';
+import {
+  callOperation,
+  type Member,
+  type Operation,
+  OPERATIONS,
+  type OperationName,
+  findId,
+  isRecordKind,
+  namesOf,
+  type RecordKind,
+} from '../operations.ts';
 import { type Columns, fill, showDone, showList, showRecord } from '../show.ts';
 
 export type Values = Record<string, unknown>;

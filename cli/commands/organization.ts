@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AuditRecord, Caller } from '../../client/index.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { contextOf } from '../context.ts';
 import { given } from '../input.ts';
 import type { Columns } from '../show.ts';

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { checkedUrl, type GlobalOptions } from '../context.ts';
+import { checkedUrl, type GlobalOptions, profilesFile, readProfiles, writeProfiles } from '../context.ts';
 import { notFound, usage } from '../errors.ts';
 import { secretOf } from '../input.ts';
 import { createOutput, type Output } from '../output.ts';
-import { profilesFile, readProfiles, writeProfiles } from '../profile-store.ts';
 
 const HINT_LENGTH = 4;
 

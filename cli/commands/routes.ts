@@ -1,5 +1,5 @@
 import type { RoutePreview } from '../../client/index.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone } from '../show.ts';
 import type { Resource, Row } from './operation.ts';

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { Source } from '../../client/index.ts';
-import { headerBytes } from '../../core/http/header-text.ts';
+import { headerBytes } from '../../core/http/headers.ts';
 import { isRedacted } from '../../core/text/redaction.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { privateKeyOf, readBytes, secretOf } from '../input.ts';
 import { nodeFetch } from '../node-fetch.ts';
 import { printable } from '../output.ts';
-import { findSource } from '../records.ts';
-import { watchEvent } from '../watch.ts';
+import { findSource } from '../operations.ts';
+import { watchEvent } from '../show.ts';
 
 interface SendOptions {
   source: string;

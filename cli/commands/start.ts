@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { isPackage } from '../../core/config/data-folder.ts';
+import { isPackage } from '../../core/config/folders.ts';
 import { VERSION } from '../context.ts';
 import { CliError, EXIT } from '../errors.ts';
 

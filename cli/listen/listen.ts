@@ -2,13 +2,12 @@
 import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { onEndRequest } from '../../core/process/end-request.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import { integer, time } from '../input.ts';
-import { sendAgain, sendOne, sendSince } from './again.ts';
+import { sendAgain, sendOne, sendSince, hasKeys, onKeys } from './keyboard.ts';
 import { conditionsOf } from './conditions.ts';
-import { hasKeys, onKeys } from './keyboard.ts';
 import { newSessionFile, removeLeftovers, saveSession, type SessionRecords } from './leftovers.ts';
 import {
   forward,

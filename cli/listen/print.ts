@@ -1,7 +1,7 @@
 // How a delivery is shown: a line with what and when, the headers that its sender chose, its body.
-import { headerTexts } from '../../core/http/header-text.ts';
+import { headerTexts } from '../../core/http/headers.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { cell, type Output, printable } from '../output.ts';
 import type { Received, Reply } from './receiver.ts';
 

@@ -5,8 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { deliveryAddress } from '../../core/delivery/delivery-url.ts';
-import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.ts';
-import { CONNECTION_HEADERS } from '../../core/http/headers.ts';
+import { type HeaderBytes, receivedHeaders, CONNECTION_HEADERS } from '../../core/http/headers.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { nodeFetch, requestOf } from '../node-fetch.ts';
 

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Client, FilterConditionInput, Source } from '../../client/index.ts';
 import { CliError, EXIT } from '../errors.ts';
-import { findSource } from '../records.ts';
+import { findSource } from '../operations.ts';
 import { probe } from './receiver.ts';
 import type { SessionRecords } from './leftovers.ts';
 

@@ -2,7 +2,7 @@
 // needed.
 import type { CreateApiKeyRequest } from '../../client/index.ts';
 import { SCOPES } from '../../core/config/plans-and-scopes.ts';
-import { normalRange } from '../../core/http/address-ranges.ts';
+import { normalRange } from '../../core/http/addresses.ts';
 import { newId } from '../../core/text/ids.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';

@@ -1,7 +1,7 @@
 // hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not. And
 // hookyard prune-visibility: drops the indexes of Temporal's visibility table that Hookyard does not use.
 import type { Command } from 'commander';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import type { Output } from '../output.ts';

@@ -1,5 +1,5 @@
 import type { Plan } from '../../core/config/plans-and-scopes.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { recordOperator } from '../../db/organizations/audit.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import {

@@ -10,7 +10,7 @@ import {
   useRouter,
 } from '@tanstack/react-router';
 import { Failed } from './components/Failed.tsx';
-import { consolePath } from './api/urls.ts';
+import { consolePath } from './api/client.ts';
 import { Page } from './components/Page.tsx';
 import { parseSearch, stringifySearch } from './search.ts';
 import { Shell } from './shell/Shell.tsx';

@@ -1,12 +1,12 @@
 // The service's settings, read once from the environment, validated, printed with secrets masked, and passed in.
-// TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
+// TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/client.ts).
 import { z } from 'zod';
 import { PLANS } from './plans-and-scopes.ts';
-import { parseRange } from '../http/address-ranges.ts';
-import { hostAndPort, isDenied } from '../http/host-and-port.ts';
+import { parseRange } from '../http/addresses.ts';
+import { hostAndPort, isDenied } from '../http/urls.ts';
 import { LANE_SETTINGS } from '../delivery/delivery.ts';
 import { ConfigError, SECRETS, type SecretName } from './secret-files.ts';
-import { isRecipientRule } from '../messages/recipients.ts';
+import { isRecipientRule } from '../messages/channel.ts';
 import { parseGrant } from '../warehouse/operator-access.ts';
 
 const integer = (min: number, max: number) =>
@@ -100,7 +100,7 @@ const variables = {
   HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
   HOOKYARD_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   HOOKYARD_PUBLIC_URL: { schema: url(['http:', 'https:']) },
-  // Unset: by the role (core/metrics/ports.ts). The last port is left for the worker that has the next one.
+  // Unset: by the role (core/metrics/instruments.ts). The last port is left for the worker that has the next one.
   OTEL_EXPORTER_PROMETHEUS_PORT: { schema: integer(0, 65534) },
   OTEL_EXPORTER_PROMETHEUS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   HOOKYARD_CONSOLE: { schema: onOff, default: 'on' },

@@ -20,7 +20,7 @@ export const SECRETS = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'SMTP_URL',
-  // No settings of core/config/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and
+  // No settings of core/config/config.ts: hookyard mcp, Temporal's loader (temporal-config/client.ts) and
   // core/warehouse/operator-access.ts read them.
   'HOOKYARD_MCP_TOKEN',
   'TEMPORAL_API_KEY',

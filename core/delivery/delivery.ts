@@ -52,3 +52,7 @@ export interface ResumedDelivery {
   statusCode: number | null;
   error: ErrorSummary | null;
 }
+
+// The methods by which webhooks come in and are delivered.
+export const METHODS = ['POST', 'PUT', 'PATCH'] as const;
+export type DeliveryMethod = (typeof METHODS)[number];

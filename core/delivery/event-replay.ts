@@ -1,6 +1,6 @@
 // Replays of events selected by a filter: limits, pacing, and the text of their progress.
 import type { NoRoom } from '../fairness/backlog-room.ts';
-import { plural } from '../text/plural.ts';
+import { plural } from '../text/words.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];

@@ -1,7 +1,6 @@
 // Ordering: events of one key are delivered to a destination one after the other (docs/guide/deliver-in-order.md).
 import { createHash } from 'node:crypto';
-import { canonicalText } from '../text/canonical-text.ts';
-import { isJsonNumber } from '../text/exact-json.ts';
+import { canonicalText, isJsonNumber } from '../text/exact-json.ts';
 
 export const MISSING_KEYS = ['unordered', 'together'] as const;
 export const ON_EXHAUSTED = ['hold', 'continue'] as const;

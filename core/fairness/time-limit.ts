@@ -1,7 +1,7 @@
 // A deadline for synchronous code: the engine interrupts what runs longer, be it a loop or a regular expression. And a
 // budget for a thread, where long work disturbs nobody: what is only bounded from above is measured instead, and
 // interrupted when the budget ends.
-import { threadCpuMs } from '../process/threads.ts';
+import { threadCpuMs } from '../process/event-loop.ts';
 import { createContext, Script } from 'node:vm';
 import { STEPS_PER_MS, Budget } from './budget.ts';
 

@@ -17,8 +17,15 @@
 // (`1.50` is "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no
 // number. What fits no line is not true.
 import type { Budget } from '../fairness/budget.ts';
-import { canonicalText, keyOf, stepsOf } from '../text/canonical-text.ts';
-import { compareNumbers, isJsonNumber, type JsonNumber, jsonNumber } from '../text/exact-json.ts';
+import {
+  canonicalText,
+  keyOf,
+  stepsOf,
+  compareNumbers,
+  isJsonNumber,
+  type JsonNumber,
+  jsonNumber,
+} from '../text/exact-json.ts';
 
 /** Whether a value of the webhook meets a condition. @throws BudgetError */
 export type ValueTest = (actual: unknown, budget: Budget) => boolean;

@@ -1,7 +1,7 @@
 // Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part
 // too many.
 import { isUtf8 } from 'node:buffer';
-import { valueText } from '../http/header-text.ts';
+import { valueText } from '../http/headers.ts';
 
 /** A file, or a field that is no text. */
 export interface FilePart {

@@ -1,6 +1,6 @@
 // Messages as mails, in plain text and HTML: about deliveries of a route, about issues, and the one that asks for
 // consent.
-import { plural } from '../text/plural.ts';
+import { plural } from '../text/words.ts';
 import { type AlertMessage, linkOf, oneLine, safeLines, safeTitle } from './message.ts';
 import type { MailKind, RouteMail } from './route-mails.ts';
 

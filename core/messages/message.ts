@@ -1,6 +1,6 @@
 // What a message to a channel says, before it is written in the form of its type.
 
-import { plural } from '../text/plural.ts';
+import { plural } from '../text/words.ts';
 import type { Change, ChannelType } from './channel.ts';
 import type { Issue, IssueKind, IssueSubject } from './issues.ts';
 

@@ -3,8 +3,15 @@
 // exact payload.
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
-import { canonicalText } from '../text/canonical-text.ts';
-import { compareNumbers, ExactNumber, isJsonNumber, isMultiple, isWhole, type JsonNumber } from '../text/exact-json.ts';
+import {
+  canonicalText,
+  compareNumbers,
+  ExactNumber,
+  isJsonNumber,
+  isMultiple,
+  isWhole,
+  type JsonNumber,
+} from '../text/exact-json.ts';
 
 const COMPARISONS: Record<string, [sign: string, holds: (sign: number) => boolean]> = {
   maximum: ['<=', (sign) => sign <= 0],

@@ -4,6 +4,7 @@
 // Where several installations share a namespace, each has a prefix. Clients put it before every name
 // (temporal-config/client.ts). Workflow code, which must not read settings, finds it in its own task queue.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Settings } from '../config/config.ts';
 
 /**
  * The task queue of all workflows and of their activities, except those with a separate queue; of the installation
@@ -79,3 +80,32 @@ export const searchAttributeNames = [
   eventIdAttribute,
   deliveryStatusAttribute,
 ].map(({ name }) => name);
+
+// A workflow as answers and mails name it: its id in Temporal, and where it is seen in the Temporal UI.
+
+interface ShownWorkflow {
+  workflowId: string;
+  /** Null when the URL of the UI is unknown. */
+  temporalUrl: string | null;
+}
+
+/** @param name without the prefix of the installation */
+export type WorkflowLink = (name: string) => ShownWorkflow;
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i;
+
+export function workflowLinks(
+  settings: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_UI_PORT' | 'HOOKYARD_TEMPORAL_PREFIX'>,
+  { connectionOptions, namespace }: { connectionOptions: { address: string }; namespace: string },
+): WorkflowLink {
+  const base = settings.TEMPORAL_UI_URL ?? localUi(settings.TEMPORAL_UI_PORT, connectionOptions.address);
+  const workflows = base && `${base.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  return (name) => {
+    const workflowId = withPrefix(settings.HOOKYARD_TEMPORAL_PREFIX, name);
+    return { workflowId, temporalUrl: workflows && `${workflows}/${encodeURIComponent(workflowId)}` };
+  };
+}
+
+function localUi(port: number, temporalAddress: string): string | null {
+  return port > 0 && LOOPBACK.test(temporalAddress) ? `http://localhost:${port}` : null;
+}

@@ -1,9 +1,13 @@
 // Handshakes: requests by which a sender finds out whether an address is meant to receive its webhooks. They are
 // answered here, and are no events. Which a source answers is said by its provider (providers/), or by its owner
-// (source-handshake.ts).
+// (the last part of this file).
+import { z } from 'zod';
 import { readShortFields } from '../forms/forms.ts';
 import { confirmationOf } from './certificates.ts';
 import {
+  SIGNATURE_ALGORITHMS,
+  SIGNATURE_ENCODINGS,
+  secretSchema,
   type Credentials,
   header,
   hmac,
@@ -293,3 +297,53 @@ function remembered(given: string, secret: string, answer: Answer & object): Ans
 
 // A header with anything else would end the answer.
 const ORIGIN = /^[\x21-\x7e]{1,256}$/;
+
+// What a source answers to a GET or HEAD by which its sender checks the address, where its owner says so. The providers
+// that Hookyard knows have their handshakes built in (providers/).
+
+const name = (of: string) =>
+  z
+    .string()
+    .min(1, `must be the name of ${of}`)
+    .max(256, 'must be at most 256 characters long')
+    .meta({ examples: ['challenge'] });
+const parameter = name('a query parameter');
+const member = name('a field in the JSON response').optional();
+
+const echo = { type: z.literal('echo'), parameter, member };
+const others = [
+  z.object({ type: z.literal('ok') }),
+  z.object({
+    ...{ type: z.literal('hmac'), parameter, member, echoMember: member },
+    algorithm: z.enum(SIGNATURE_ALGORITHMS).default('sha256'),
+    encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),
+    prefix: z.string().max(256, 'must be at most 256 characters long').default(''),
+  }),
+] as const;
+
+export const sourceHandshakeSchema = z.discriminatedUnion('type', [
+  z.object({ ...echo, verifyToken: secretSchema.nullish() }),
+  ...others,
+]);
+export type SentHandshake = z.output<typeof sourceHandshakeSchema>;
+
+const storedSchema = z.discriminatedUnion('type', [z.object(echo), ...others]);
+export type SourceHandshake = z.output<typeof storedSchema>;
+
+/** @param verifyToken in clear; null: it has none */
+export function handshakesOf(own: SourceHandshake | null, verifyToken: string | null): Handshake[] {
+  switch (own?.type) {
+    case undefined:
+      return [];
+    case 'ok':
+      return [{ kind: 'get' }, { kind: 'head' }];
+    case 'echo': {
+      const { type: _echo, ...rest } = own;
+      return [{ kind: 'echo-query', method: 'GET', ...rest, ...(verifyToken !== null && { verifyToken }) }];
+    }
+    case 'hmac': {
+      const { type: _hmac, ...rest } = own;
+      return [{ kind: 'query-hmac', ...rest }];
+    }
+  }
+}

@@ -1,6 +1,6 @@
 // The registry of schemes: how webhooks are verified. The scheme of a source is that of its provider (providers/), or
 // the one that its owner describes (config.ts). A new kind is an object in one of these files, and a line in `kinds`.
-import { withoutParameter } from '../http/query-text.ts';
+import { withoutParameter } from '../delivery/delivery-url.ts';
 import { paypalKind, snsKind } from './certificates.ts';
 import { jwtKind } from './jwt.ts';
 import { publicKeyKind } from './public-key.ts';

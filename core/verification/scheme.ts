@@ -2,7 +2,7 @@
 // several of them take. Each value of a request may come once, and what a stranger sends is bounded.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { type HeaderBytes, valueText } from '../http/header-text.ts';
+import { type HeaderBytes, valueText } from '../http/headers.ts';
 import { parseIsoTime } from '../text/timestamps.ts';
 import type { PublishedKeys } from './published-keys.ts';
 
@@ -162,7 +162,7 @@ export function signedHeader(request: RawRequest, name: string): Buffer {
   return Buffer.from((Object.hasOwn(request.headers, name) && request.headers[name]) || '', 'latin1');
 }
 
-/** Between the values of a repeated header (core/http/header-text.ts); no provider sends them in a signature. */
+/** Between the values of a repeated header (core/http/headers.ts); no provider sends them in a signature. */
 export const JOINED = ', ';
 
 /** A header that must be there, once. @param name as the sender writes it @throws VerificationRefusal */

@@ -2,7 +2,7 @@
 // to organizations (operator-access.ts). And what of it is secret.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { originOf } from '../http/http-url.ts';
+import { originOf } from '../http/urls.ts';
 import { isRedacted, keepRedactedMembers, redactMembers } from '../text/redaction.ts';
 import { isShortRsa, MAX_RSA_BITS } from '../verification/published-keys.ts';
 import { jsonOf } from '../verification/scheme.ts';

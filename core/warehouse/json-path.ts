@@ -2,8 +2,7 @@
 // payload more than a few times is refused when it is written, and match() and search() take linear time.
 import { FunctionExpressionType, jsonpath, JSONPathEnvironment, JSONPathError, type JSONPathQuery } from 'json-p3';
 import { LRUCache } from 'lru-cache';
-import { canonicalText } from '../text/canonical-text.ts';
-import { compareNumbers, ExactNumber, isJsonNumber, jsonNumber } from '../text/exact-json.ts';
+import { canonicalText, compareNumbers, ExactNumber, isJsonNumber, jsonNumber } from '../text/exact-json.ts';
 import { compilePattern, type LinearPattern, PatternError } from '../text/linear-regex.ts';
 
 const { expressions, functions, JSONPathNodeList, Nothing, selectors } = jsonpath;

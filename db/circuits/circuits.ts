@@ -11,9 +11,8 @@ import { newId } from '../../core/text/ids.ts';
 import { circuitTransitions } from '../../core/metrics/deliveries.ts';
 import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuit-issues.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, sql } from '../connections/statements.ts';
 import { afterCommit, type Queryable } from '../connections/pool.ts';
-import { sql } from '../connections/statements.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {

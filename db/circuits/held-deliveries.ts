@@ -4,7 +4,7 @@ import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { electProbe } from './circuits.ts';
 import { nextProbe } from './wake-ups.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, raw, sql } from '../connections/statements.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { afterCommit, type Queryable } from '../connections/pool.ts';
 import {
@@ -24,7 +24,6 @@ import {
   WAKE_CIRCUITS,
   WAKE_RELAYS,
 } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
 
 /** A delivery that the circuit of its route does not admit, or a pause. */
 export interface BlockedDelivery {

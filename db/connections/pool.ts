@@ -4,7 +4,7 @@ import pg from 'pg';
 import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { keepSettings, type ConnectionSettings } from './settings.ts';
-import { cleanParameters } from './parameters.ts';
+import { cleanParameters } from './statements.ts';
 import { bindToOrganizations } from './by-organization.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
 

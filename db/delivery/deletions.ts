@@ -1,4 +1,4 @@
-import { bounds, rowsParameter } from '../connections/parameters.ts';
+import { bounds, rowsParameter, among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 import { isOfRows, isTransientDatabaseError } from '../connections/database-errors.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import type { OutboxRow } from '../hot-path/claim.ts';
@@ -7,7 +7,6 @@ import { Stride, throughPages } from '../sql/ranges.ts';
 import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
 import { cancelDeliveries, DESTINATION_DELETED, endOpen } from './delivery-commands.ts';
 import { dropWaiting } from './ordering.ts';
-import { among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 const CANCELLED_AT_ONCE = 1000;
 const REMOVED_AT_ONCE = 5000;

@@ -2,8 +2,7 @@
 // statements decide, and the workflows are signalled afterwards (a workflow that misses the signal notices at its next
 // attempt).
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
-import { errorText } from '../../core/text/clean-text.ts';
-import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { errorText, type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { afterCommit, type Queryable } from '../connections/pool.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';

@@ -15,9 +15,8 @@ import {
   pauseBlocks,
   WAKE_CIRCUITS,
 } from '../sql/rules.ts';
-import { bounds, rowsParameter } from '../connections/parameters.ts';
+import { bounds, rowsParameter, among, raw, sql } from '../connections/statements.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { among, raw, sql } from '../connections/statements.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;

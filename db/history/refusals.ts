@@ -6,10 +6,9 @@ import {
   type RefusalCount,
   type RefusalOwner,
   type RefusedWebhook,
-} from '../../core/ingest/refusal.ts';
+} from '../../core/ingest/refusals.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
-import { jsonParameter } from '../connections/parameters.ts';
-import { fragment, raw, sql } from '../connections/statements.ts';
+import { jsonParameter, fragment, raw, sql } from '../connections/statements.ts';
 
 export type RefusalRecord = Omit<RefusedWebhook, keyof RefusalOwner>;
 

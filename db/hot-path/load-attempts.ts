@@ -1,12 +1,11 @@
 // Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version
 // through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ReceivedAddress } from '../../core/delivery/delivery-url.ts';
-import type { HeaderBytes } from '../../core/http/header-text.ts';
+import type { HeaderBytes } from '../../core/http/headers.ts';
 import type { ErrorSummary } from '../../core/text/error-summary.ts';
 import { firstDeliveryOf, circuitBlocks, pauseBlocks } from '../sql/rules.ts';
-import { bounds } from '../connections/parameters.ts';
+import { bounds, sql } from '../connections/statements.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { sql } from '../connections/statements.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
 
 export interface AttemptContext {

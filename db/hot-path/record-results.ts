@@ -1,7 +1,6 @@
-import { errorText } from '../../core/text/clean-text.ts';
-import type { DescribedError } from '../../core/text/error-summary.ts';
+import { errorText, type DescribedError } from '../../core/text/error-summary.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
-import { bounds, jsonParameter } from '../connections/parameters.ts';
+import { bounds, jsonParameter } from '../connections/statements.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
   failOver,

@@ -7,10 +7,10 @@ import {
   schemaText,
 } from '../../core/filters/stored-schemas-and-filters.ts';
 import type { Ordering } from '../../core/delivery/ordering.ts';
-import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
+import type { IngestTokenRule } from '../../core/ingest/ingest-url.ts';
 import type { PublicVerificationConfig } from '../../core/verification/config.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
-import type { SourceHandshake } from '../../core/verification/source-handshake.ts';
+import type { SourceHandshake } from '../../core/verification/handshakes.ts';
 import type { IdempotencyKeyRule } from '../records/entities.ts';
 import { firstRow, type Queryable } from '../connections/pool.ts';
 import { transformVersion } from '../sql/rules.ts';

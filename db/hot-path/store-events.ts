@@ -1,11 +1,10 @@
 import type { OrderKey } from '../../core/delivery/ordering.ts';
-import type { HeaderBytes } from '../../core/http/header-text.ts';
+import type { HeaderBytes } from '../../core/http/headers.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
-import { bytesParameter, jsonParameter } from '../connections/parameters.ts';
+import { bytesParameter, jsonParameter, among, sql } from '../connections/statements.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
 import { toOutbox } from '../sql/rules.ts';
-import { among, sql } from '../connections/statements.ts';
 
 /** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';

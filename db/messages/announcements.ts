@@ -10,10 +10,9 @@ import {
   MAX_UNDER_WAY,
 } from '../../core/messages/announcements.ts';
 import { newId } from '../../core/text/ids.ts';
-import { jsonParameter, rowsParameter } from '../connections/parameters.ts';
+import { jsonParameter, rowsParameter, fragment, raw, sql } from '../connections/statements.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { lockRound } from './route-mails.ts';
-import { fragment, raw, sql } from '../connections/statements.ts';
 
 // What one round compares, at most: channels, and pairs of a channel and an issue.
 const MAX_CHANNELS = 200;

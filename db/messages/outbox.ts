@@ -3,11 +3,10 @@ import type { AnnouncedChange } from '../../core/messages/announcements.ts';
 import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/channel.ts';
 import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, raw, sql } from '../connections/statements.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, ISSUE_NAMES } from '../sql/rules.ts';
-import { noteArrived, noteFailed, notifyLater, notifyOther } from './channel-failures.ts';
-import { raw, sql } from '../connections/statements.ts';
+import { noteArrived, noteFailed, notifyLater, notifyOther } from './alert-channels.ts';
 
 export interface MessageKey {
   organizationId: string;

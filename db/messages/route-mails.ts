@@ -8,9 +8,8 @@ import {
   type RouteMail,
 } from '../../core/messages/route-mails.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, sql } from '../connections/statements.ts';
 import { dueInTurn, LOCKS } from '../sql/rules.ts';
-import { sql } from '../connections/statements.ts';
 
 /**
  * @param ended the expression that holds them: organization_id, route_id, source_id, destination_id, primary_id (the

@@ -2,8 +2,7 @@
 // What is due is claimed by statements of its own.
 import type { Queryable } from '../connections/pool.ts';
 import { NEXT_HOLD_END } from '../delivery/ordering.ts';
-import { ANY_UNBLOCKED, NEXT_REPORT } from '../issues/blocked-keys.ts';
-import { RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
+import { ANY_UNBLOCKED, NEXT_REPORT, RECOVERING, RESOLVABLE } from '../issues/record-issues.ts';
 import { UNSTARTED_FLUSH } from '../warehouse/flushes.ts';
 
 /** How long until something of a kind is due, by the clock of the database, ms. */

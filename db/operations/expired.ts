@@ -1,8 +1,8 @@
 // Removes what has expired, in steps: idempotency keys, versions that nothing is sent by any more, replaced secrets,
 // refused webhooks, ended issues. Rows that other processes are using at this moment are skipped: waiting for each
 // other's would deadlock.
-import { errorText } from '../../core/text/clean-text.ts';
-import { REFUSAL_DAYS } from '../../core/ingest/refusal.ts';
+import { errorText } from '../../core/text/error-summary.ts';
+import { REFUSAL_DAYS } from '../../core/ingest/refusals.ts';
 import { idFloor } from '../../core/text/ids.ts';
 import { ISSUE_DAYS } from '../../core/messages/issues.ts';
 import type { Queryable } from '../connections/pool.ts';

@@ -5,13 +5,12 @@
 // a second of one core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few
 // rows by an index, or sizes of files, whatever is stored.
 import type { Figures } from '../../core/metrics/snapshot.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, raw, sql } from '../connections/statements.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { SEEN } from '../hot-path/shards.ts';
 import { DAY_MS, TABLES } from '../sql/partitions.ts';
 import { databaseTime, FIRST_WAREHOUSE, UNDER_WAY } from '../sql/rules.ts';
 import { type RetentionDays, retentionLag } from './retention.ts';
-import { raw, sql } from '../connections/statements.ts';
 
 // Due is what a relay may start now. What waits for a file, for its organization or for a rate limit is not; a row that
 // is `waiting` has a workflow, which waits for the rate limit. What waits in all is what `countWaiting` counts

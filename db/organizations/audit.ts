@@ -1,12 +1,11 @@
 // The audit log: who did what. A record is written with the change that it is about (connections/pool.ts), and
 // never changed.
 import { newId } from '../../core/text/ids.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, allOf, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 import { type Execute, type Queryable, type Pool, withCommitHook } from '../connections/pool.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { Stride } from '../sql/ranges.ts';
 import { hostname, userInfo } from 'node:os';
-import { allOf, fragment, type Fragment, raw, sql } from '../connections/statements.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
 

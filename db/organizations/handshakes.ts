@@ -1,7 +1,6 @@
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, sql } from '../connections/statements.ts';
 import { type AuditEntry, recordEntry } from './audit.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { sql } from '../connections/statements.ts';
 
 export interface Handshaken {
   sourceId: string;

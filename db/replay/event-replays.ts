@@ -2,7 +2,7 @@
 // creates their pages. The replays of an organization share a rate, and take turns: each plans when it may make its
 // next page.
 import { OPEN_REPLAY_STATUSES } from '../../core/delivery/event-replay.ts';
-import { errorText } from '../../core/text/clean-text.ts';
+import { errorText } from '../../core/text/error-summary.ts';
 import { boundTime, idAfter, idFloor, newId } from '../../core/text/ids.ts';
 import { isStatementTimeout } from '../connections/database-errors.ts';
 import { type EventFilter, eventSelection } from '../history/events.ts';

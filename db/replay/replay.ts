@@ -11,7 +11,7 @@ import {
   toOutbox,
   WAKE_RELAYS,
 } from '../sql/rules.ts';
-import { bounds, rowsParameter } from '../connections/parameters.ts';
+import { bounds, rowsParameter, among, fragment, raw, sql } from '../connections/statements.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../delivery/reconciliation.ts';
 import {
@@ -27,7 +27,6 @@ import {
   targetsAgain,
 } from './targets.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
-import { among, fragment, raw, sql } from '../connections/statements.ts';
 
 /**
  * Why nothing is replayed: the payload of an event was removed, an event leads to too many deliveries, destinations get

@@ -2,13 +2,12 @@
 // that replays asks here.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { chainOf, firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql/rules.ts';
-import { bounds } from '../connections/parameters.ts';
+import { bounds, among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 import type { TypedBody } from '../../core/forms/forms.ts';
 import { describeErrors, type SchemaError, type StoredSchema } from '../../core/schemas/schema.ts';
 import { loadContent } from '../history/events.ts';
 import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
-import { among, type Fragment, fragment, raw, sql } from '../connections/statements.ts';
 
 export interface ReplayRequest {
   organizationId: string;

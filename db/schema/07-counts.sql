@@ -58,7 +58,7 @@ $$;
 create table refused_webhooks (
   id text collate "C" primary key, organization_id text collate "C" not null,
   source_id text collate "C" not null references sources (id) on delete cascade, refused_at timestamptz(3) not null,
-  cause text not null,  -- a word of core/ingest/refusal.ts
+  cause text not null,  -- a word of core/ingest/refusals.ts
   limit_name text,  -- the limit of the organization that it was about
   status smallint not null, message text not null,  -- what the sender was answered
   method text not null, client_address text not null, headers jsonb not null,  -- headers: cut, with secrets masked

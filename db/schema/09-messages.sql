@@ -72,7 +72,7 @@ create table alert_channels (
   -- Since when messages were given up, and why the last one was; null after one that arrived.
   failing_since timestamptz(3), failed_at timestamptz(3), last_error text, last_sent_at timestamptz(3),
   -- The channel that was notified that this channel fails. It is notified again when this channel recovers
-  -- (db/messages/channel-failures.ts).
+  -- (db/messages/alert-channels.ts).
   told_channel_id text collate "C" references alert_channels (id) on delete set null,
   version integer not null default 1, created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now()

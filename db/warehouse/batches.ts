@@ -1,16 +1,14 @@
 // Batches of warehouse destinations: which deliveries wait, moving them into a batch, and the life cycle of the batch
 // (migration 0012). Each statement names the status it starts from, so that of two workers only one continues. They are
 // planned for every call, because batches differ in size: do not run them on the hot-path pool.
-import { errorText } from '../../core/text/clean-text.ts';
-import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
+import { errorText, type DescribedError, type ErrorSummary } from '../../core/text/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/files-and-keys.ts';
 import { type Conversion, convertedCount, type PayloadColumn } from '../../core/warehouse/rows.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, raw, sql } from '../connections/statements.ts';
 import { LOCKS, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql/rules.ts';
 import type { WarehouseKey } from './flushes.ts';
-import { raw, sql } from '../connections/statements.ts';
 
 export interface WaitingRow {
   deliveryId: string;

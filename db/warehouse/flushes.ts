@@ -2,10 +2,9 @@
 // `warehouse:<destination>` (warehouse_flushes).
 import { newId } from '../../core/text/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, raw, sql } from '../connections/statements.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE, queuedDestinations, UNDER_WAY } from '../sql/rules.ts';
-import { raw, sql } from '../connections/statements.ts';
 
 export interface WarehouseKey {
   organizationId: string;

@@ -1,10 +1,9 @@
 import type { KeyOrder } from '../../core/warehouse/files-and-keys.ts';
 import type { Pool } from '../connections/pool.ts';
-import { jsonParameter } from '../connections/parameters.ts';
+import { jsonParameter, among, fragment, sql } from '../connections/statements.ts';
 import { unqueue } from '../sql/rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm, inOrder } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
-import { among, fragment, sql } from '../connections/statements.ts';
 
 export interface NewBatch extends WarehouseKey, FileForm {
   id: string;

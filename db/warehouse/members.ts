@@ -4,9 +4,8 @@ import type { Queryable } from '../connections/pool.ts';
 import type { AttemptContext } from '../hot-path/load-attempts.ts';
 import { countOutcomes } from '../hot-path/record-results.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';
-import { bounds } from '../connections/parameters.ts';
+import { bounds, type Fragment, fragment, sql } from '../connections/statements.ts';
 import { PRIMARY_DESTINATION } from '../sql/rules.ts';
-import { type Fragment, fragment, sql } from '../connections/statements.ts';
 import type { BatchUnderWay, WaitingRow } from './batches.ts';
 
 export interface BatchMember

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder, fillOnce } from '../../core/config/cache-folder.ts';
+import { cacheFolder, fillOnce } from '../../core/config/folders.ts';
 import { errorCode, type Log, oneLine, phase, StartupError } from '../errors.ts';
 
 const run = promisify(execFile);

@@ -33,7 +33,7 @@ import {
 } from './programs.ts';
 import { type DatabaseRole, makeRolePasswords, setUpRoles } from './roles.ts';
 import { type Child, serves, startChild, startService } from '../process.ts';
-import { settlesWithin, waitFor } from '../wait.ts';
+import { settlesWithin, waitFor } from '../ports.ts';
 
 const run = promisify(execFile);
 const superuser = 'hookyard';

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from 'undici';
-import { cacheFolder, fillOnce } from '../../core/config/cache-folder.ts';
+import { cacheFolder, fillOnce } from '../../core/config/folders.ts';
 import { errorCode, type Log, oneLine, phase, seconds, StartupError } from '../errors.ts';
 import { buildWithGo } from './go-build.ts';
 

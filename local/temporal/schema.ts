@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import type pg from 'pg';
-import { clientOptions, temporalConnectionOptions } from '../../temporal-config/connection.ts';
+import { clientOptions, temporalConnectionOptions } from '../../temporal-config/client.ts';
 import { columnsOfAllNamespaces } from '../../temporal-config/namespace.ts';
 import { oneLine, StartupError } from '../errors.ts';
 import { withClient } from '../postgres/roles.ts';

@@ -4,12 +4,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { WITHOUT_PROXY } from '../../temporal-config/connection.ts';
+import { WITHOUT_PROXY } from '../../temporal-config/client.ts';
 import { type Log, oneLine, PortTakenError, phase, StartupError } from '../errors.ts';
-import { freePorts, isFree } from '../ports.ts';
+import { freePorts, isFree, isWell } from '../ports.ts';
 import { type Child, type ChildService, serves, startChild, startService } from '../process.ts';
 import { updateTemporalSchemas } from './schema.ts';
-import { isWell } from '../wait.ts';
 
 const readyDeadlineMs = 120_000;
 const stopGraceMs = 15_000;

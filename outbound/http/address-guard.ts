@@ -4,8 +4,8 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
-import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/config/loopback-default.ts';
-import { isDenied } from '../../core/http/host-and-port.ts';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/http/addresses.ts';
+import { isDenied } from '../../core/http/urls.ts';
 
 /** What an address is: open, closed until a range opens it, or closed until named exactly. */
 export type AddressClass = { tier: 'public' | 'private' | 'forbidden'; name: string };
@@ -218,7 +218,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
  * @throws Error as `parseAllowList` does
  */
 export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
-  // core/http/service-addresses.ts has those that deny.
+  // core/http/addresses.ts has those that deny.
   const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE && !isDenied(entry));
   const shared = parseAllowList(lasting);
   if (!entries.includes(LOOPBACK_FOR_ONE)) return () => shared;

@@ -1,7 +1,7 @@
 // Hookyard's own services as addresses that no destination may reach: who speaks to Temporal or PostgreSQL acts on
 // every organization. An entry of HOOKYARD_DELIVERY_ALLOW does not open them.
 import { isIP } from 'node:net';
-import type { HostAndPort } from '../../core/http/host-and-port.ts';
+import type { HostAndPort } from '../../core/http/urls.ts';
 import { classifyAddress, isOfThisMachine, normalForm, normalHost } from './address-guard.ts';
 import type { Resolve, ResolvedAddress } from './guarded-connect.ts';
 

@@ -5,7 +5,7 @@ import { TimedBudget } from '../../core/fairness/time-limit.ts';
 import { compileFilter, type FilteredRequest } from '../../core/filters/filter.ts';
 import { Gate, type GatedRequest, keyInPayload, type SchemaCheck } from '../../core/filters/schema-and-filter.ts';
 import { readPayload, readSample } from '../../core/forms/forms.ts';
-import { threadCpuMs } from '../../core/process/threads.ts';
+import { threadCpuMs } from '../../core/process/event-loop.ts';
 import {
   checkSchema,
   compileSchema,

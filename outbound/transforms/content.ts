@@ -1,6 +1,6 @@
 // What a transform makes of an event: the headers and the body that are sent instead of the received ones.
 import { type DescribedError, named, ownWords } from '../../core/text/error-summary.ts';
-import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
+import { type HeaderBytes, headerTexts } from '../../core/http/headers.ts';
 import type { Threads } from '../threads/index.ts';
 import type { TransformCode, TransformFailure, TransformOutput, TransformProblem } from './language.ts';
 

@@ -10,7 +10,7 @@ import {
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
 import { z } from 'zod';
-import { threadCpuMs } from '../../core/process/threads.ts';
+import { threadCpuMs } from '../../core/process/event-loop.ts';
 import {
   LIMITS,
   problems,

@@ -1,6 +1,6 @@
 // What of a request is not known is ignored and named in the answer, or refused where it would choose what is acted on.
 import { expect } from 'chai';
-import { readIgnored } from '../../client/ignored.ts';
+import { readIgnored } from '../../client/errors.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';
 import { makePipeline, makeSource } from '../support/api-records.ts';
 import { managementEndpoints, pathOf } from '../support/requests/endpoints.ts';

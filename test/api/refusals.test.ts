@@ -1,6 +1,6 @@
 // Webhooks that were refused, as their organization is told of them. Each cause: refusal-causes.test.ts.
 import { expect } from 'chai';
-import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
+import { REFUSAL_CAUSES } from '../../core/ingest/refusals.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { clientWith, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/requests/http-client.ts';

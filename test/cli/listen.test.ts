@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.ts';
-import { valueBytes } from '../../core/http/header-text.ts';
+import { valueBytes } from '../../core/http/headers.ts';
 import { openSession } from '../../cli/listen/session.ts';
 import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
 import { commandLine, type Running, useCommandLine } from '../support/programs/cli.ts';

@@ -1,7 +1,7 @@
 // hookyard mcp over stdio: an assistant finds out what failed and why, tries the cure, and sends again what the user
 // agreed to.
 import { expect } from 'chai';
-import { bounded } from '../../cli/mcp/bounded.ts';
+import { bounded } from '../../cli/mcp/tool.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
 import { ingest, makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type McpClient, startMcp } from '../support/programs/mcp.ts';

@@ -9,9 +9,9 @@ import {
   normalRange,
   parseRange,
   rangeBeyond,
-} from '../../core/http/address-ranges.ts';
-import { type IngestTokens, isIngestAddress, newIngestToken, readBelow } from '../../core/ingest/ingest-token.ts';
-import { emailList, isRecipientRule, mayReceive, recipientRule } from '../../core/messages/recipients.ts';
+} from '../../core/http/addresses.ts';
+import { type IngestTokens, isIngestAddress, newIngestToken, readBelow } from '../../core/ingest/ingest-url.ts';
+import { emailList, isRecipientRule, mayReceive, recipientRule } from '../../core/messages/channel.ts';
 
 describe('scopes', () => {
   const groups: [SingleScope, 'read' | 'write'][] = [

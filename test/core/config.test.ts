@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeSettings, publicUrl, readLogSettings, readSettings } from '../../core/config/config.ts';
-import { dataFolder, isPackage, userDataFolder } from '../../core/config/data-folder.ts';
+import { dataFolder, isPackage, userDataFolder } from '../../core/config/folders.ts';
 import { apiConnections, workerConnections } from '../../core/config/database-connections.ts';
 import { ConfigError, currentSecret, secretOf, SECRETS, withSecretFiles } from '../../core/config/secret-files.ts';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deliveryAddress, deliveryUrl } from '../../core/delivery/delivery-url.ts';
-import { pathProblem } from '../../core/ingest/ingest-path.ts';
-import { withoutParameter } from '../../core/http/query-text.ts';
+import { deliveryAddress, deliveryUrl, withoutParameter } from '../../core/delivery/delivery-url.ts';
+import { pathProblem } from '../../core/ingest/ingest-url.ts';
 
 const both = { forwardQuery: true, forwardPath: true };
 const urlOf = (url: string, query: string, path = '') => deliveryUrl({ url, ...both }, { query, path });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { z } from 'zod';
 import { payloadDays } from '../../core/config/config.ts';
-import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
-import { originOf, urlProblem } from '../../core/http/http-url.ts';
+import { recordedAgent } from '../../core/http/headers.ts';
+import { originOf, urlProblem } from '../../core/http/urls.ts';
 import { sourceAnswerSchema } from '../../core/ingest/source-answer.ts';
 import { channelConfigSchemas, isTimeZone } from '../../core/messages/channel.ts';
 import { isCalendarDay } from '../../core/text/timestamps.ts';

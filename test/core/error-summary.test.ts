@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { named, ownWords } from '../../core/text/error-summary.ts';
-import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
+import { named, ownWords, MAX_ERROR_LENGTH } from '../../core/text/error-summary.ts';
 import { verdictOf } from '../../core/delivery/verdict.ts';
 import { describeError, OwnSendError } from '../../outbound/http/send-errors.ts';
 import { transformError } from '../../outbound/transforms/content.ts';

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalText } from '../../core/text/canonical-text.ts';
-import { compileFilter } from '../../core/filters/filter.ts';
 import {
+  canonicalText,
   compareDecimals,
   compareNumbers,
   decimalKey,
@@ -14,6 +13,7 @@ import {
   parseExact,
   unscaled,
 } from '../../core/text/exact-json.ts';
+import { compileFilter } from '../../core/filters/filter.ts';
 import { viewPayload } from '../../core/text/payload.ts';
 import { filteredRequest } from '../support/raw-request.ts';
 import { anyJson, numbersIn } from '../support/requests/json-numbers.ts';

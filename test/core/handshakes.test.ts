@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { type Handshake, isSignable, type Reply, replyTo } from '../../core/verification/handshakes.ts';
-import { handshakesOf } from '../../core/verification/source-handshake.ts';
+import { type Handshake, isSignable, type Reply, replyTo, handshakesOf } from '../../core/verification/handshakes.ts';
 import { providerNamed } from '../../providers/index.ts';
 import { rawRequest } from '../support/raw-request.ts';
 

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { valueBytes, headerBytes, headerTexts, receivedHeaders, valueText } from '../../core/http/header-text.ts';
 import {
+  valueBytes,
+  headerBytes,
+  headerTexts,
+  receivedHeaders,
+  valueText,
   checkCustomHeaders,
   checkHeaderName,
   isHeaderValue,
@@ -9,7 +13,7 @@ import {
   MAX_CUSTOM_HEADERS,
   mergeHeaders,
 } from '../../core/http/headers.ts';
-import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
+import { hopsOf, MAX_HOPS } from '../../core/ingest/forwarded-headers.ts';
 
 describe('checkCustomHeaders', () => {
   it('accepts ordinary headers', () => {

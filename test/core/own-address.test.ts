@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { addressesUnder } from '../../core/http/installation-addresses.ts';
-import { apiService, onThisMachine } from '../../core/http/service-addresses.ts';
+import { addressesUnder } from '../../core/http/urls.ts';
+import { apiService, onThisMachine } from '../../core/http/addresses.ts';
 
 describe('an address', () => {
   const rows: [base: string, own: string[], others: string[]][] = [

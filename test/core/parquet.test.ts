@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { headerBytes } from '../../core/http/header-text.ts';
+import { headerBytes } from '../../core/http/headers.ts';
 import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import {

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { PendingRefusals, shownHeaders } from '../../core/ingest/pending-refusals.ts';
-import type { Refusal, RefusalOwner, RefusedWebhook } from '../../core/ingest/refusal.ts';
+import {
+  PendingRefusals,
+  shownHeaders,
+  type Refusal,
+  type RefusalOwner,
+  type RefusedWebhook,
+} from '../../core/ingest/refusals.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = 400_000 * HOUR_MS + 5;

@@ -7,9 +7,9 @@ import {
   TASK_QUEUE,
   withoutPrefix,
   withPrefix,
+  workflowLinks,
 } from '../../core/temporal/names.ts';
 import { listReference, plain, summaryLine, workflowReference } from '../../core/temporal/operator-markdown.ts';
-import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 
 describe('Markdown for the Temporal UI', () => {
   it('shows text from elsewhere as it is', () => {

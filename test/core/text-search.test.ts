@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { threadCpuMs } from '../../core/process/threads.ts';
+import { threadCpuMs } from '../../core/process/event-loop.ts';
 import { includesText } from '../../core/filters/comparison.ts';
 
 describe('a text in a text', () => {

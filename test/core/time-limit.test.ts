@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { readdirSync, readFileSync } from 'node:fs';
 import { BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
 import { TimedBudget, TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
-import { threadCpuMs } from '../../core/process/threads.ts';
+import { threadCpuMs } from '../../core/process/event-loop.ts';
 import { endInTime } from '../../outbound/threads/pool.ts';
 import { testThreads } from '../support/threads.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TokenBucket } from '../../core/fairness/token-bucket.ts';
+import { TokenBucket } from '../../core/fairness/rate-limits.ts';
 
 describe('A token bucket', () => {
   const taken = (bucket: TokenBucket, tries: number, nowMs: number) =>

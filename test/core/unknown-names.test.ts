@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { nearestName } from '../../core/text/nearest-name.ts';
+import { nearestName } from '../../core/text/words.ts';
 import { memberNames, unknownMembers } from '../../core/text/unknown-members.ts';
 
 describe('The nearest known name', () => {

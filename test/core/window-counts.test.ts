@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WindowCounts } from '../../core/fairness/window-counts.ts';
+import { WindowCounts } from '../../core/fairness/rate-limits.ts';
 import { useClock } from '../support/clock.ts';
 
 // Longer than a test; one that begins within the test would begin a new window.

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type DueMessage, finishMessage, giveUpMessage } from '../../db/messages/outbox.ts';
-import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
+import { noteArrived, noteNotifying } from '../../db/messages/alert-channels.ts';
 import { alertRows } from '../support/messages/alert-rows.ts';
 import { useDatabase } from '../support/use-hookyard.ts';
 import { selectRows, selectValue } from '../support/database/sql.ts';

@@ -11,7 +11,7 @@ import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { endHolds, releaseKey, skipBlocked } from '../../db/delivery/ordering.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import { requeueDeliveries } from '../../db/delivery/reconciliation.ts';
-import { waitingInOrder } from '../../db/hot-path/waiting-in-order.ts';
+import { waitingInOrder } from '../../db/hot-path/claim.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
 import { CannotReplayError, replayDelivery } from '../../db/replay/replay.ts';

@@ -1,10 +1,10 @@
 // Whatever text a statement is given, PostgreSQL takes it and gives it back, with U+FFFD for what it cannot hold.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cleanText } from '../../core/text/clean-text.ts';
+import { cleanText } from '../../core/text/error-summary.ts';
 import { bisectRefused } from '../../db/sql/ranges.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
-import { bytesParameter, jsonParameter } from '../../db/connections/parameters.ts';
+import { bytesParameter, jsonParameter } from '../../db/connections/statements.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { testPool } from '../support/service.ts';
 import { late } from '../support/use-hookyard.ts';

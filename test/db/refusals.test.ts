@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ApiError } from '../../api/request/errors.ts';
-import { IngestIssues } from '../../api/ingest/ingest-issues.ts';
-import { Refusals } from '../../api/ingest/refusals.ts';
+import { IngestIssues, Refusals } from '../../api/ingest/refusals.ts';
 import { newId } from '../../core/text/ids.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
-import type { RefusalCount, RefusedWebhook } from '../../core/ingest/refusal.ts';
+import type { RefusalCount, RefusedWebhook } from '../../core/ingest/refusals.ts';
 import { deleteSource } from '../../db/delivery/deletions.ts';
 import { createPool, inTransaction } from '../../db/connections/pool.ts';
 import { readRefusals, recordRefusals } from '../../db/history/refusals.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { valueBytes } from '../../core/http/header-text.ts';
+import { valueBytes } from '../../core/http/headers.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('the request of a delivery', () => {

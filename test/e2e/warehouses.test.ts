@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { valueBytes } from '../../core/http/header-text.ts';
+import { valueBytes } from '../../core/http/headers.ts';
 import { warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { holdEvent } from '../support/database/row-lock.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
-import { hostAndPort } from '../../core/http/host-and-port.ts';
-import { ownServices } from '../../core/http/service-addresses.ts';
+import { hostAndPort } from '../../core/http/urls.ts';
+import { ownServices } from '../../core/http/addresses.ts';
 import { createOwnServices } from '../../outbound/http/protected-services.ts';
 import { createLookUps, guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
 import { parseAllowList } from '../../outbound/http/address-guard.ts';

@@ -2,7 +2,7 @@
 // addresses: test/security/outbound.test.ts.
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
-import { LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
+import { LOOPBACK_FOR_ONE } from '../../core/http/addresses.ts';
 import { currentAllowList, parseAllowList, refusalOf } from '../../outbound/http/address-guard.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';

@@ -7,8 +7,7 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { downloadArchive } from '../../local/temporal/binaries.ts';
 import { StartupError } from '../../local/errors.ts';
-import { isWell } from '../../local/wait.ts';
-import { freePorts } from '../../local/ports.ts';
+import { isWell, freePorts } from '../../local/ports.ts';
 import { type Listening, listen } from '../support/servers/listen.ts';
 
 // A file server with one release: an archive that holds a program, and its checksum file.

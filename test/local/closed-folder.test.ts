@@ -15,10 +15,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { cacheFolder } from '../../core/config/folders.ts';
 import { StartupError } from '../../local/errors.ts';
 import { findServerUser } from '../../local/postgres/programs.ts';
-import { waitFor } from '../../local/wait.ts';
+import { waitFor } from '../../local/ports.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { waitFor } from '../../local/wait.ts';
+import { waitFor } from '../../local/ports.ts';
 import { isRunning, outputOf } from '../support/programs/children.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/programs/npm-start.ts';
 

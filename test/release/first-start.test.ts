@@ -10,7 +10,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { cacheFolder } from '../../core/config/folders.ts';
 import { ensureBinaries } from '../../local/temporal/binaries.ts';
 import { project } from '../../release/npm-packages.ts';
 import { outputOf } from '../support/programs/children.ts';

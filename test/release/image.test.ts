@@ -16,7 +16,7 @@ import {
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { project } from '../../release/npm-packages.ts';
-import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { cacheFolder } from '../../core/config/folders.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { clientAddressOf, type ProxyTrust } from '../../api/http/client-addresses.ts';
 import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http/connections.ts';
 import { createHttpServer } from '../../api/http/http-server.ts';
-import { parseRange } from '../../core/http/address-ranges.ts';
+import { parseRange } from '../../core/http/addresses.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { BALANCER_ADDRESS, type Balancer, requireHaproxy, startBalancer } from '../support/servers/haproxy.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';

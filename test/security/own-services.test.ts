@@ -3,7 +3,7 @@ import dns from 'node:dns/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
+import { LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/http/addresses.ts';
 import { freePorts } from '../../local/ports.ts';
 import { closeAll, socketServer } from '../http/servers.ts';
 import { listeningPorts } from '../support/servers/listening.ts';

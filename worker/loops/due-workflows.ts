@@ -16,7 +16,7 @@ import {
   warehouseWorkflowId,
 } from '../../core/temporal/names.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
-import { plural } from '../../core/text/plural.ts';
+import { plural } from '../../core/text/words.ts';
 import { claimDueCircuits, type DueCircuit } from '../../db/circuits/wake-ups.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { createAnnouncements } from '../../db/messages/announcements.ts';

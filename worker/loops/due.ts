@@ -2,10 +2,13 @@
 // runs the parts that have work. Between looks it rests until the next of them is due, but for a second at most while
 // this process delivers or is notified, and for ten seconds when all is quiet. Whatever makes something due that would
 // not be seen in time notifies (wake_workers).
-import { type Log, throttled } from '../../core/process/log.ts';
+import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { PollLoop, type Pause } from '../../core/process/poll-loop.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+import { endHolds } from '../../db/delivery/ordering.ts';
+import { takeLongBlocked, unblockedDestinations } from '../../db/issues/record-issues.ts';
 import { type Due, type DueKind, whatIsDue } from '../../db/operations/due.ts';
 
 const LOOK_MS = 1000;
@@ -149,3 +152,27 @@ const LONGEST = 5;
  */
 export const sharedRest = (everyMs: number, workers: number): number =>
   everyMs * Math.min(LONGEST, Math.max(1, workers / AT_OWN_PACE));
+
+// Ordering keys that a failed delivery blocks: the block ends after its time, and after some minutes it is an issue.
+
+const EVERY_MS = 1000;
+const MOST = 500;
+
+export function dueOrdering(pool: Pool, issues: IssueSink): DuePart {
+  return {
+    what: 'blocked ordering keys',
+    kinds: ['ordering'],
+    everyMs: () => EVERY_MS,
+    async round() {
+      const ended = await endHolds(pool, MOST);
+      const blocked = await takeLongBlocked(pool, MOST);
+      for (const { organizationId, destinationId, deliveryId, eventId } of blocked) {
+        const failure = { cause: 'RETRIES_EXHAUSTED', at: Date.now(), isFinal: true, eventId, deliveryId };
+        issues.failed(issueSubjects.order(organizationId, destinationId), failure);
+      }
+      for (const { organizationId, destinationId } of await unblockedDestinations(pool))
+        issues.worked(issueSubjects.order(organizationId, destinationId));
+      return ended === MOST || blocked.length === MOST ? 0 : null;
+    },
+  };
+}

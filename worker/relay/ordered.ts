@@ -6,8 +6,7 @@
 // later.
 import type { OrderedAttempt } from '../../activities/attempt/index.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
-import { type OrderedRow, waitingInOrder } from '../../db/hot-path/waiting-in-order.ts';
+import { type OutboxRow, type StartPolicy, type OrderedRow, waitingInOrder } from '../../db/hot-path/claim.ts';
 import { type InFlight, shardOfRow } from './in-flight.ts';
 
 // Rows of a key that are read at a time, and of all keys that were claimed together.

@@ -3,8 +3,7 @@
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
-import { InstallationClient } from '../../temporal-config/client.ts';
-import { nativeOptions, type TemporalConnection } from '../../temporal-config/connection.ts';
+import { InstallationClient, nativeOptions, type TemporalConnection } from '../../temporal-config/client.ts';
 import { type CodecKey, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { releaseOf, versioned } from './release.ts';
 import { keepApiKey, watchAttributes } from './upkeep.ts';

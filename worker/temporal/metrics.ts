@@ -1,6 +1,6 @@
 // The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own of this machine, from which the
 // port for metrics takes them, so that there is one port to scrape. No destination reaches it
-// (core/http/service-addresses.ts). Where nothing is scraped, it sends them over OTLP, if its variables are set: the
+// (core/http/addresses.ts). Where nothing is scraped, it sends them over OTLP, if its variables are set: the
 // core does one of the two.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { metricsPort } from '../../core/metrics/ports.ts';
+import { metricsPort } from '../../core/metrics/instruments.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { metricsInterval, metricsTarget, type OtelVariables } from '../../telemetry/otel-variables.ts';
 

@@ -7,7 +7,7 @@ import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { every, type Pause, PollLoop } from '../../core/process/poll-loop.ts';
 import { searchAttributeNames, TASK_QUEUE } from '../../core/temporal/names.ts';
-import type { TemporalConnection } from '../../temporal-config/connection.ts';
+import type { TemporalConnection } from '../../temporal-config/client.ts';
 import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespace.ts';
 
 const KEY_EVERY_MS = 1000;

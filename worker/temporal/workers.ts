@@ -11,9 +11,8 @@ import { createWarehouseActivities } from '../../activities/warehouse-flush/inde
 import { publicUrl, type Settings } from '../../core/config/config.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { PeopleLinks } from '../../core/messages/message.ts';
-import { recipientRule } from '../../core/messages/recipients.ts';
-import { messageTaskQueue, replayTaskQueue, warehouseTaskQueue } from '../../core/temporal/names.ts';
-import { workflowLinks } from '../../core/temporal/temporal-link.ts';
+import { recipientRule } from '../../core/messages/channel.ts';
+import { messageTaskQueue, replayTaskQueue, warehouseTaskQueue, workflowLinks } from '../../core/temporal/names.ts';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import { createStopLink } from '../../db/messages/recipients.ts';
 import { smtpOf } from '../../outbound/mail.ts';

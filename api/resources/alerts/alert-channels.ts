@@ -4,12 +4,18 @@ import {
   channelConfigSchemas,
   type ChannelType,
   INCIDENT_TYPES,
+  recipients,
 } from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { recipients } from '../../../core/messages/recipients.ts';
-import { existingIds, openChannel, openConfig, type StoredConfig } from '../../../db/messages/channels.ts';
-import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
+import {
+  existingIds,
+  openChannel,
+  openConfig,
+  type StoredConfig,
+  noteArrived,
+  noteOver,
+} from '../../../db/messages/alert-channels.ts';
 import { AlertChannel } from '../../../db/records/entities.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
 import { keepRedactedMembers, NEEDS_FULL_SECRET, redactMembers } from '../../../core/text/redaction.ts';

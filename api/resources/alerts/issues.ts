@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../../core/messages/issues.ts';
 import { isUniqueViolation } from '../../../db/connections/database-errors.ts';
 import { isId } from '../../../core/text/ids.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { heldDeliveries, holdsDeliveries } from '../../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../../db/issues/list-issues.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';

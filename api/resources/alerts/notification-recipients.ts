@@ -1,7 +1,7 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
 import { z } from 'zod';
-import { isOfDomain, mayReceive, recipients } from '../../../core/messages/recipients.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { isOfDomain, mayReceive, recipients } from '../../../core/messages/channel.ts';
+import { plural } from '../../../core/text/words.ts';
 import {
   askAgain,
   confirmedAddresses,

@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus, LANES, OPEN_STATUSES } from '..
 import { causeOf } from '../../../core/process/log-cause.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { isId } from '../../../core/text/ids.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { cancelDeliveries, type EndSelection } from '../../../db/delivery/delivery-commands.ts';
 import {

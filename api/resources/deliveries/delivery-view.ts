@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
-import type { WorkflowLink } from '../../../core/temporal/temporal-link.ts';
-import { warehouseWorkflowId } from '../../../core/temporal/names.ts';
+import { type WorkflowLink, warehouseWorkflowId } from '../../../core/temporal/names.ts';
 import { idTime, isId } from '../../../core/text/ids.ts';
 import { circuitStates } from '../../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';

@@ -1,7 +1,7 @@
 // What destinations hold: HTTP endpoints, and warehouses, which are in the same lists and files.
 import { z } from 'zod';
 import { AUTH_TYPES, authConfigSchemas } from '../../../core/delivery/auth-config.ts';
-import { METHODS } from '../../../core/http/methods.ts';
+import { METHODS } from '../../../core/delivery/delivery.ts';
 import {
   DESTINATION_TYPES,
   type DestinationType,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { authConfigSchemas, type AuthType } from '../../../core/delivery/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
-import { originOf } from '../../../core/http/http-url.ts';
+import { originOf } from '../../../core/http/urls.ts';
 import { signingSecretProblem } from '../../../core/verification/standard-webhooks.ts';
 import { newId } from '../../../core/text/ids.ts';
 import {

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
 import { mismatchOf } from '../../../core/delivery/verdict.ts';
-import { isReceivable } from '../../../core/ingest/ingest-path.ts';
+import { isReceivable } from '../../../core/ingest/ingest-url.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { type Conversion, convertedCount, type WarehouseEvent } from '../../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../../core/warehouse/field-mapping.ts';
 import {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { nearestName } from '../../../core/text/nearest-name.ts';
+import { nearestName } from '../../../core/text/words.ts';
 import { NEEDS_FULL_SECRET } from '../../../core/text/redaction.ts';
 import { isPrefixGranted, operatorsBucket } from '../../../core/warehouse/operator-access.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES, REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
 import { boundTime, newId } from '../../../core/text/ids.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { Destination, EventReplay } from '../../../db/records/entities.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';

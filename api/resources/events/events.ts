@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
-import { headerTexts } from '../../../core/http/header-text.ts';
-import { METHODS } from '../../../core/http/methods.ts';
+import { headerTexts } from '../../../core/http/headers.ts';
+import { METHODS } from '../../../core/delivery/delivery.ts';
 import { parseTraceparent, receivedTrace } from '../../../core/http/trace-context.ts';
 import { idTime } from '../../../core/text/ids.ts';
 import { viewPayload } from '../../../core/text/payload.ts';

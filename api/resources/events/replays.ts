@@ -2,7 +2,7 @@
 // `waitingDeliveries` of the organization, and by what all share.
 import { z } from 'zod';
 import { isId } from '../../../core/text/ids.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { existingEventIds } from '../../../db/history/events.ts';
 import {
   CannotReplayError,

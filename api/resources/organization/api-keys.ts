@@ -4,7 +4,7 @@ import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { allows, lacking, PLANS, SCOPES } from '../../../core/config/plans-and-scopes.ts';
 import { hashToken, newToken } from '../../../core/config/api-token.ts';
-import { normalRange, rangeBeyond } from '../../../core/http/address-ranges.ts';
+import { normalRange, rangeBeyond } from '../../../core/http/addresses.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { ApiKey } from '../../../db/records/entities.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';

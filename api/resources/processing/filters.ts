@@ -10,7 +10,7 @@ import {
   MAX_PATTERNS,
   OPERATOR_NAMES,
 } from '../../../core/filters/filter.ts';
-import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
+import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-url.ts';
 import { Filter } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/threads.ts';
 import { type Context, organizationId } from '../../request/context.ts';

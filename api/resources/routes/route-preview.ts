@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../../core/filters/schema-and-filter.ts';
-import { headerTexts } from '../../../core/http/header-text.ts';
+import { headerTexts } from '../../../core/http/headers.ts';
 import { isId, newId } from '../../../core/text/ids.ts';
 import type { SchemaError, StoredSchema } from '../../../core/schemas/schema.ts';
 import { Destination, Filter, type Route, Schema, Source } from '../../../db/records/entities.ts';

@@ -2,7 +2,7 @@
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { payloadDays } from '../../../core/config/config.ts';
-import { addressesUnder } from '../../../core/http/installation-addresses.ts';
+import { addressesUnder } from '../../../core/http/urls.ts';
 import { type IdPrefix, isId, newId } from '../../../core/text/ids.ts';
 import { Destination, Filter, Route, Schema, Source, Transform } from '../../../db/records/entities.ts';
 import { type EntityManager, lockRouteName } from '../../../db/records/orm.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMIT_NAMES } from '../../../core/fairness/organization-limits.ts';
-import { METHODS } from '../../../core/http/methods.ts';
-import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
+import { METHODS } from '../../../core/delivery/delivery.ts';
+import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusals.ts';
 import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/history/refusals.ts';
 import { organizationId } from '../../request/context.ts';
 import { component, count, headers, idOf, listOf, text, timestamp, withExample } from '../values.ts';

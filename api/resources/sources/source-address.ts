@@ -1,7 +1,7 @@
 // The address of a source: its unguessable part, and what a check of it is answered, as columns and in answers.
 import { allows } from '../../../core/config/plans-and-scopes.ts';
-import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
-import type { SentHandshake } from '../../../core/verification/source-handshake.ts';
+import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-url.ts';
+import type { SentHandshake } from '../../../core/verification/handshakes.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
 import type { Source } from '../../../db/records/entities.ts';
 import { noteSecretRead } from '../../auth/audit-trail.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parsePath } from '../../../core/text/dotted-path.ts';
 import { checkHeaderName } from '../../../core/http/headers.ts';
-import { INGEST_TOKEN_RULES } from '../../../core/ingest/ingest-token.ts';
+import { INGEST_TOKEN_RULES } from '../../../core/ingest/ingest-url.ts';
 import {
   PROVIDER_TYPE,
   VERIFICATION_TYPES,
@@ -10,7 +10,7 @@ import {
 } from '../../../core/verification/config.ts';
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../../../core/verification/scheme.ts';
 import { sourceAnswerSchema } from '../../../core/ingest/source-answer.ts';
-import { sourceHandshakeSchema } from '../../../core/verification/source-handshake.ts';
+import { sourceHandshakeSchema } from '../../../core/verification/handshakes.ts';
 import type { Source } from '../../../db/records/entities.ts';
 import { PROVIDER_NAMES } from '../../../providers/index.ts';
 import * as field from '../fields.ts';

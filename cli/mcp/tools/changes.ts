@@ -3,11 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Client, EventReplay, EventReplayDryRun } from '../../../client/index.ts';
-import { plural, pluralOf } from '../../../core/text/plural.ts';
+import { plural, pluralOf } from '../../../core/text/words.ts';
 import { usage } from '../../errors.ts';
-import { findId } from '../../records.ts';
-import { inputs, inputsOf, membersOf } from '../inputs.ts';
-import { type Call, problemOf, tool } from '../tool.ts';
+import { findId } from '../../operations.ts';
+import { inputs, inputsOf, membersOf, type Call, problemOf, tool } from '../tool.ts';
 
 const ACTIONS = ['retry', 'replay', 'cancel'] as const;
 type Action = (typeof ACTIONS)[number];

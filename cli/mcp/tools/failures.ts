@@ -1,11 +1,9 @@
 // What failed, since when, and why: the first question of most conversations.
 import { z } from 'zod';
 import type { Delivery, Issue } from '../../../client/index.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { cell } from '../../output.ts';
-import { shortText } from '../bounded.ts';
-import { inputs, isoTime, membersOf } from '../inputs.ts';
-import { tool } from '../tool.ts';
+import { shortText, tool, inputs, isoTime, membersOf } from '../tool.ts';
 
 /** What did not arrive, or has not yet after a failure or because it is held. */
 const STATUSES = ['failed', 'schema_failed', 'filter_failed', 'retrying', 'circuit_open'] as const;

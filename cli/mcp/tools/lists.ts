@@ -11,10 +11,9 @@ import type {
   Route,
   Source,
 } from '../../../client/index.ts';
-import { plural, pluralOf } from '../../../core/text/plural.ts';
+import { plural, pluralOf } from '../../../core/text/words.ts';
 import { callOperation, OPERATIONS, type OperationName } from '../../operations.ts';
-import { inputs, inputsOf, membersOf } from '../inputs.ts';
-import { type Tool, tool } from '../tool.ts';
+import { inputs, inputsOf, membersOf, type Tool, tool } from '../tool.ts';
 
 /** Requests at a time for what the lists of the API do not have. */
 const AT_ONCE = 4;

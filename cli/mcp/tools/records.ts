@@ -8,11 +8,9 @@ import {
   type EventReplay,
   HookyardError,
 } from '../../../client/index.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { cell } from '../../output.ts';
-import { shortText, shownBytes, shownText } from '../bounded.ts';
-import { inputs } from '../inputs.ts';
-import { tool } from '../tool.ts';
+import { shortText, shownBytes, shownText, tool, inputs } from '../tool.ts';
 
 const MOST_ANSWERED = 2048;
 

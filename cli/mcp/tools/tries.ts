@@ -3,13 +3,11 @@ import { z } from 'zod';
 import type { Client } from '../../../client/index.ts';
 import { isFormType } from '../../../core/forms/forms.ts';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
-import { plural } from '../../../core/text/plural.ts';
+import { plural } from '../../../core/text/words.ts';
 import { usage } from '../../errors.ts';
-import { findId } from '../../records.ts';
+import { findId } from '../../operations.ts';
 import { cell } from '../../output.ts';
-import { shortText, shownText } from '../bounded.ts';
-import { inputs } from '../inputs.ts';
-import { tool } from '../tool.ts';
+import { shortText, shownText, tool, inputs } from '../tool.ts';
 
 /** Characters of an output that is shown as it is; a longer one is shown as text, its beginning. */
 const MOST_OUTPUT = 8192;

@@ -1,7 +1,6 @@
 // An action on many deliveries: on chosen ones one by one, on all that match a filter in steps of the API.
-import { call, HookyardError, type Input } from './client.ts';
-import { told } from './errors.ts';
-import { pause } from './pause.ts';
+import { call, HookyardError, type Input, told } from './client.ts';
+import { pause } from './queries.ts';
 
 export type BulkAction = 'retry' | 'replay' | 'cancel';
 type Filters = Omit<Input<'actOnDeliveries'>['body'], 'action' | 'cursor' | 'limit' | 'dryRun'>;

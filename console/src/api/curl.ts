@@ -1,7 +1,6 @@
 // The request behind what a page shows, as a command to paste. The key is not in it.
 import { operations } from '@hookyard/client';
-import type { Input, Name } from './client.ts';
-import { apiUrl } from './urls.ts';
+import { type Input, type Name, apiUrl } from './client.ts';
 
 /** An operation with its input. */
 export type ApiCall = { [N in Name]: { name: N; input: Input<N> } }[Name];

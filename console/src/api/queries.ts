@@ -8,10 +8,10 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query';
+import { pluralOf, sentence } from '../format.ts';
 import { type SingleScope, useMay } from './caller.tsx';
-import { call, type Input, type Name, type Output } from './client.ts';
+import { type Name, call, type Input, type Output, shareEqual } from './client.ts';
 import { session } from './session.ts';
-import { shareEqual } from './versions.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -101,5 +101,35 @@ export function useAct<N extends Name>(name: N) {
   return useMutation<Output<N>, Error, Input<N>>({
     mutationFn: (input) => call(name, input),
     onSettled: askAgain,
+  });
+}
+
+// Records with a page and a form, and the operations on them.
+
+export type RecordKind = 'source' | 'destination' | 'route' | 'alert channel' | 'filter' | 'transform' | 'schema';
+
+type Pascal<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? `${Capitalize<First>}${Capitalize<Rest>}`
+  : Capitalize<Text>;
+type Verb = 'get' | 'create' | 'update' | 'delete' | 'pause' | 'resume';
+
+/** `createAlertChannel` */
+export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind: K) =>
+  `${verb}${kind.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase())}` as `${V}${Pascal<K>}` & Name;
+
+export type PageKind = RecordKind | 'event' | 'delivery' | 'issue' | 'replay' | 'API key' | 'audit log entry';
+
+/** Of the page of the list. */
+export const pathOf = (what: PageKind): string => `/${pluralOf(what).replace(' ', '-').toLowerCase()}`;
+export const crumbOf = (what: PageKind) => ({ to: pathOf(what), label: sentence(pluralOf(what)) });
+
+/** Waits, ms, or until the signal ends the wait. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // What is late goes on at once: a hidden tab has a timer a second.
+  if (ms <= 0) return Promise.resolve();
+  const end = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  return new Promise((resolve) => {
+    if (end.aborted) resolve();
+    end.addEventListener('abort', () => resolve(), { once: true });
   });
 }

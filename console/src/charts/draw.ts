@@ -1,9 +1,16 @@
 // Draws series with uPlot; a file of its own, so that it is loaded with the first chart.
-import './language.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { countText, durationText, timeText, type Zone } from '../format.ts';
 import type { ChartProps, Series } from './Chart.tsx';
+
+// Chromium on Linux calls the language of the locale POSIX `en-US@posix`, which `Intl` refuses. uPlot asks for it when
+// it is loaded, and no chart would be drawn.
+try {
+  Intl.getCanonicalLocales(navigator.language);
+} catch {
+  Object.defineProperty(navigator, 'language', { value: 'en-US' });
+}
 
 const HEIGHT = 180;
 /** Counts are whole: an axis has no halves. */

@@ -1,7 +1,6 @@
 // How many records a list has, from its total.
 import { Link } from '@tanstack/react-router';
-import { told } from '../api/errors.ts';
-import type { Input } from '../api/client.ts';
+import { told, type Input } from '../api/client.ts';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { plural, pluralOf, type Total, totalText } from '../format.ts';
 

@@ -1,7 +1,7 @@
 // An answer of the API on a page: it loads, it failed, or it is there. A failure never looks like "nothing found".
 import { Button, Code, Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { told } from '../api/errors.ts';
+import { told } from '../api/client.ts';
 import { plain } from '../format.ts';
 import { Callout } from './ui.tsx';
 

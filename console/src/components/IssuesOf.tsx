@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { AGAIN_MS, useAsk } from '../api/queries.ts';
 import { plain, plural } from '../format.ts';
-import { titleOf } from '../words/issues.ts';
+import { titleOf } from '../words.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
 import { WATCH_MS } from '../api/queries.ts';
 import { countText, plural } from '../format.ts';
-import { OPEN, STATUS_NAMES } from '../words/deliveries.ts';
+import { OPEN, STATUS_NAMES } from '../words.ts';
 import { Failed } from './Failed.tsx';
 import { Callout } from './ui.tsx';
 

@@ -2,7 +2,7 @@
 import type { ListName } from '@hookyard/client';
 import type { ReactNode } from 'react';
 import { useAll } from '../api/lists.ts';
-import { told } from '../api/errors.ts';
+import { told } from '../api/client.ts';
 import { plain } from '../format.ts';
 import { Name } from './ui.tsx';
 

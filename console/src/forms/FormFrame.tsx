@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Failed } from '../components/Failed.tsx';
 import { Callout, Table } from '../components/ui.tsx';
 import { plain, plural, shortened } from '../format.ts';
-import { Problem } from './Rows.tsx';
+import { Problem } from './Conditions.tsx';
 import type { Conflict, RecordForm } from './useRecordForm.ts';
 
 interface Props<Values extends object> {

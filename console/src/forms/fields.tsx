@@ -17,11 +17,11 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/lists.ts';
-import { told } from '../api/errors.ts';
+import { told } from '../api/client.ts';
 import { Names } from '../components/names.tsx';
 import type { FactValues } from '../components/ui.tsx';
 import { choicesOf, plain, type Unit, unitText } from '../format.ts';
-import { Problem, Rows } from './Rows.tsx';
+import { Problem, Rows } from './Conditions.tsx';
 
 /** Values that are their own labels, or labels by their values. */
 export type Choices = readonly string[] | Readonly<Record<string, string>>;

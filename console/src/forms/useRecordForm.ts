@@ -4,9 +4,8 @@
 import { useForm } from '@mantine/form';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { HookyardError } from '../api/client.ts';
+import { HookyardError, ifUnchanged } from '../api/client.ts';
 import { askAgain, useTask } from '../api/queries.ts';
-import { ifUnchanged } from '../api/versions.ts';
 
 /** What somebody else has stored meanwhile. */
 export interface Conflict<Values> {

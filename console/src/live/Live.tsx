@@ -1,14 +1,12 @@
 // A list of events that moves by itself: the stream says when something has arrived, and the list is asked for again.
 // Where the stream does not do, the list is asked for again and again, and the page says why.
 import type { Event, StreamOptions } from '@hookyard/client';
-import { client, HookyardError, type Input } from '../api/client.ts';
-import { told } from '../api/errors.ts';
+import { client, HookyardError, type Input, told } from '../api/client.ts';
 import { Button } from '@mantine/core';
 import { useDocumentVisibility } from '@mantine/hooks';
 import { PauseIcon, PlayIcon } from '../components/icons.tsx';
 import { useEffect, useState } from 'react';
-import { pause } from '../api/pause.ts';
-import { queryClient } from '../api/queries.ts';
+import { pause, queryClient } from '../api/queries.ts';
 import { Dot, type Tone } from '../components/ui.tsx';
 import { timeText, zoneName } from '../format.ts';
 import { useZone } from '../zone.tsx';

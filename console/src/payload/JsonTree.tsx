@@ -1,11 +1,153 @@
 // JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented
 // no further.
-import { useMemo, useState } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useRef, useMemo, useState } from 'react';
 import { toggled } from '../components/DataTable.tsx';
 import { ChevronDownIcon, ChevronRightIcon } from '../components/icons.tsx';
 import { plain, plural, shortened } from '../format.ts';
-import { Lines, MOST_LINES } from './Lines.tsx';
-import { KIND, type Nodes, seenNodes, stringEnd } from './scan.ts';
+
+// Finds the parts of a JSON text in one pass, without recursion and without making values: numbers stay as they were
+// written, and neither depth nor size can exhaust the stack.
+
+export const KIND = { object: 0, array: 1, string: 2, number: 3, word: 4 } as const;
+const { object, array, word } = KIND;
+
+/** The nodes of a text in their order, a column each; `next` is the first node behind a subtree. */
+export interface Nodes {
+  kind: number[];
+  /** Where the value begins and ends in the text. */
+  start: number[];
+  end: number[];
+  depth: number[];
+  next: number[];
+  /** Where the key begins, its quote; 0: it has none. Its end is found by reading it. */
+  key: number[];
+  /** Members of an object or array. */
+  size: number[];
+}
+
+/** What a number or a word ends before. */
+const ENDS = new Set([' ', '\n', '\r', '\t', ',', ']', '}', undefined]);
+
+/** Behind the quote that ends a string. */
+export function stringEnd(text: string, start: number): number {
+  let at = start;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** @returns undefined for what is no JSON */
+export function scan(text: string): Nodes | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const nodes: Nodes = { kind: [], start: [], end: [], depth: [], next: [], key: [], size: [] };
+  const open: number[] = [];
+  let key = 0;
+  /** The next string is a key. */
+  let isKey = false;
+  const add = (kind: number, start: number, end: number) => {
+    const parent = open.at(-1);
+    if (parent !== undefined) nodes.size[parent] = (nodes.size[parent] ?? 0) + 1;
+    nodes.kind.push(kind);
+    nodes.start.push(start);
+    nodes.end.push(end);
+    nodes.depth.push(open.length);
+    nodes.key.push(key);
+    nodes.size.push(0);
+    key = 0;
+    return nodes.next.push(nodes.next.length + 1) - 1;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const mark = text[at] ?? '';
+    if (mark === '{' || mark === '[') {
+      open.push(add(mark === '{' ? object : array, at, at + 1));
+      isKey = mark === '{';
+    } else if (mark === '}' || mark === ']') {
+      const closed = open.pop() ?? 0;
+      nodes.end[closed] = at + 1;
+      nodes.next[closed] = nodes.next.length;
+    } else if (mark === ',') {
+      isKey = nodes.kind[open.at(-1) ?? 0] === object;
+    } else if (mark === ':') {
+      isKey = false;
+    } else if (mark === '"') {
+      const end = stringEnd(text, at + 1);
+      if (isKey) key = at + 1;
+      else add(KIND.string, at, end);
+      at = end - 1;
+    } else if (!ENDS.has(mark)) {
+      let end = at;
+      while (!ENDS.has(text[end])) end++;
+      add(/[-\d]/.test(mark) ? KIND.number : word, at, end);
+      at = end - 1;
+    }
+  }
+  return nodes;
+}
+
+/**
+ * The nodes that are seen: all but those inside closed ones.
+ * @param most no more than these
+ */
+function seenNodes(nodes: Nodes, isOpen: (index: number) => boolean, most: number): number[] {
+  const seen: number[] = [];
+  for (let index = 0; index < nodes.kind.length && seen.length < most; ) {
+    seen.push(index);
+    index = (nodes.kind[index] ?? word) <= array && isOpen(index) ? index + 1 : (nodes.next[index] ?? index + 1);
+  }
+  return seen;
+}
+
+// Very many lines, of which only those in sight are in the page. Long ones are wrapped.
+
+/** Browsers cannot scroll through more pixels than about 16 million. */
+const MOST_LINES = 800_000;
+/** Of a line that is not wrapped. */
+const LINE_PX = 20;
+const MOST_PX = 600;
+const LEAST_LINES = 3;
+/** Above the first and below the last line, as in console.css. */
+const PADDING_PX = 6;
+
+export function Lines({ label, count, line }: { label: string; count: number; line: (index: number) => ReactNode }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const shown = Math.min(count, MOST_LINES);
+  const virtual = useVirtualizer({
+    count: shown,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_PX,
+    overscan: 12,
+  });
+  const height = Math.min(MOST_PX, Math.max(LEAST_LINES * LINE_PX, virtual.getTotalSize()) + 2 * PADDING_PX);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too */}
+      <section className="lines" ref={scroller} tabIndex={0} aria-label={label} style={{ height }} data-lines={count}>
+        <div style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((item) => (
+            <div
+              key={item.key}
+              ref={virtual.measureElement}
+              data-index={item.index}
+              className="line verbatim"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              {line(item.index)}
+            </div>
+          ))}
+        </div>
+      </section>
+      {count > shown && (
+        <p className="small quiet">
+          Showing the first {shown.toLocaleString('en-US')} lines. Download the file to see the rest.
+        </p>
+      )}
+    </>
+  );
+}
 
 const OPEN_LEVELS = 2;
 const OPEN_MEMBERS = 200;

@@ -5,9 +5,7 @@ import { useMemo, useState } from 'react';
 import { copy, IconButton } from '../components/ui.tsx';
 import { plain, sentence, sizeText } from '../format.ts';
 import { save } from '../csv.ts';
-import { JsonTree } from './JsonTree.tsx';
-import { Lines } from './Lines.tsx';
-import { scan } from './scan.ts';
+import { JsonTree, Lines, scan } from './JsonTree.tsx';
 
 type View = 'tree' | 'raw' | 'hex';
 /** Longer lines are cut, so that what is far out of sight is not in the page. */

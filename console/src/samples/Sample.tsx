@@ -1,17 +1,19 @@
 // A real event to try filters, transforms and schemas on: chosen from the last ones, and changed by hand where one
 // likes.
+import type { FilterResult, SchemaResult, TransformResult } from '@hookyard/client';
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
+import { CheckIcon, Cross2Icon } from '../components/icons.tsx';
 import { statusText } from '../components/ui.tsx';
 import { Editor, type Mark } from '../editor/Editor.tsx';
-import { indented, jsonOrNothing } from '../exact-json.ts';
-import { timeText } from '../format.ts';
+import { durationText, plain, timeText } from '../format.ts';
 import { RecordField } from '../forms/fields.tsx';
+import { indented, jsonOrNothing } from '../json.ts';
 import { usePageSearch } from '../search.ts';
-import { eventState } from '../words/events.ts';
+import { eventState } from '../words.ts';
 import { useZone } from '../zone.tsx';
 
 const LATEST = 25;
@@ -163,5 +165,77 @@ function Latest({ sourceId, eventId, choose }: LatestProps) {
         ...(isKnown ? [] : [{ value: eventId, label: eventId }]),
       ]}
     />
+  );
+}
+
+// What a schema, a filter or a transform made of a sample.
+
+/** @param isGood null: neither good nor bad */
+function Verdict({ isGood, children }: { isGood: boolean | null; children: string }) {
+  return (
+    <p role="status" data-good={isGood} className={isGood === null ? 'row' : isGood ? 'row ok' : 'row bad'}>
+      {isGood === true && <CheckIcon />}
+      {isGood === false && <Cross2Icon />}
+      <strong>{children}</strong>
+    </p>
+  );
+}
+
+export function SchemaOutcome({ result }: { result: SchemaResult }) {
+  return (
+    <>
+      <Verdict isGood={result.valid}>{result.valid ? 'Payload matches' : 'Payload does not match'}</Verdict>
+      {result.errors.map(({ path, message }) => (
+        <p key={`${path} ${message}`} className="anywhere">
+          <code>{plain(path || '/')}</code> {plain(message)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : Array.isArray(value) ? value.map(valueText).join(', ') : JSON.stringify(value);
+
+export function FilterOutcome({ result }: { result: FilterResult }) {
+  return (
+    <>
+      <Verdict isGood={result.matches || null}>{result.matches ? 'Event matches' : 'Event filtered out'}</Verdict>
+      {result.conditions.map(({ field, operator, value, matches }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions are told by their place
+        <p key={index} className="anywhere">
+          <span className={matches ? 'ok' : 'quiet'}>{matches ? 'Met' : 'Not met'}</span> <code>{plain(field)}</code>{' '}
+          {operator.replaceAll('_', ' ')} {value !== undefined && <code>{plain(valueText(value))}</code>}
+        </p>
+      ))}
+    </>
+  );
+}
+
+export function TransformOutcome({ result }: { result: TransformResult }) {
+  if (!result.success) {
+    const { message, line, column } = result.error;
+    return (
+      <>
+        <Verdict isGood={false}>Transform failed</Verdict>
+        <p className="anywhere">
+          {line !== null && `Line ${line}${column === null ? '' : `, column ${column}`}: `}
+          <bdi>{plain(message)}</bdi>
+        </p>
+      </>
+    );
+  }
+  const { output, outputContentType, durationMs } = result;
+  return (
+    <>
+      <Verdict isGood>{`Transformed in ${durationText(durationMs)}`}</Verdict>
+      {outputContentType && <p className="small quiet">Content type: {plain(outputContentType)}</p>}
+      <Editor
+        label="Output"
+        language="json"
+        readOnly
+        value={typeof output === 'string' ? output : (JSON.stringify(output, null, 2) ?? '')}
+      />
+    </>
   );
 }

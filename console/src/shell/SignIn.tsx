@@ -2,8 +2,7 @@
 import { Box, Button, Code, PasswordInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { clientWith, HookyardError } from '../api/client.ts';
-import { told } from '../api/errors.ts';
+import { clientWith, HookyardError, told } from '../api/client.ts';
 import { session } from '../api/session.ts';
 import { Callout } from '../components/ui.tsx';
 import { plain } from '../format.ts';

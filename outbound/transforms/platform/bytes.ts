@@ -1,5 +1,5 @@
 // Texts as bytes and base64.
-import { type Part, textOf } from './part.ts';
+import { type Part, textOf } from './values.ts';
 
 const ENCODINGS = ['utf8', 'latin1', 'hex', 'base64', 'base64url', 'utf16le'] as const;
 type Encoding = (typeof ENCODINGS)[number];

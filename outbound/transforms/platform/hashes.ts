@@ -1,6 +1,6 @@
 // Hashes, and random bytes that follow from the event.
 import { createHash, createHmac } from 'node:crypto';
-import { type EventSeed, type Part, RangeProblem, textOf } from './part.ts';
+import { type EventSeed, type Part, RangeProblem, textOf } from './values.ts';
 
 const ALGORITHMS = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
 const FORMS = ['hex', 'base64', 'base64url'] as const;

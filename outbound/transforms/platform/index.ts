@@ -6,11 +6,10 @@ import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { bytes } from './bytes.ts';
 import { hashes } from './hashes.ts';
 import { intl } from './intl.ts';
-import { type EventSeed, type Operation, type Part, RangeProblem } from './part.ts';
+import { type EventSeed, type Operation, type Part, RangeProblem, values } from './values.ts';
 import { urls } from './urls.ts';
-import { values } from './values.ts';
 
-export type { EventSeed } from './part.ts';
+export type { EventSeed } from './values.ts';
 
 /** In the order in which they are loaded: later ones use the earlier ones. */
 const PARTS = { bytes, hashes, urls, values, intl } as const satisfies Record<string, Part>;

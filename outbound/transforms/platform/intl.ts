@@ -1,7 +1,7 @@
 // Languages and time zones. What a machine has as its own does not count: the language is en-US and the zone UTC unless
 // code says another.
 import { LRUCache } from 'lru-cache';
-import { type Part, RangeProblem, textOf } from './part.ts';
+import { type Part, RangeProblem, textOf } from './values.ts';
 
 const METHODS = {
   DateTimeFormat: ['format', 'formatToParts', 'formatRange', 'formatRangeToParts'],

@@ -1,4 +1,4 @@
-import { type Part, textOf } from './part.ts';
+import { type Part, textOf } from './values.ts';
 
 const MAX_URL = 65_536;
 // The time that the host takes for a name in other letters grows with the square of its length, and cannot be cut

@@ -1,7 +1,7 @@
 // Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillOnce as fillFolder, cacheFolder as folderOfPrograms } from '../../../core/config/cache-folder.ts';
+import { fillOnce as fillFolder, cacheFolder as folderOfPrograms } from '../../../core/config/folders.ts';
 import { phase } from '../../../local/errors.ts';
 
 export const cacheFolder = folderOfPrograms();

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitFor } from '../../../local/wait.ts';
+import { waitFor } from '../../../local/ports.ts';
 
 export const START_DEADLINE_MS = 120_000;
 export const FREE_PORTS = {

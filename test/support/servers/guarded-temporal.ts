@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { cacheFolder } from '../../../core/config/cache-folder.ts';
+import { cacheFolder } from '../../../core/config/folders.ts';
 import { ensureBinaries } from '../../../local/temporal/binaries.ts';
 import { freePorts } from '../../../local/ports.ts';
 import { startChild } from '../../../local/process.ts';

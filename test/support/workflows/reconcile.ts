@@ -2,7 +2,7 @@
 import { type ScheduleDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { newId } from '../../../core/text/ids.ts';
 import { TASK_QUEUE, withPrefix } from '../../../core/temporal/names.ts';
-import type { reconcile } from '../../../workflows/reconcile.ts';
+import type { reconcile } from '../../../workflows/maintenance.ts';
 import type { Hookyard } from '../hookyard.ts';
 import { until } from '../until.ts';
 

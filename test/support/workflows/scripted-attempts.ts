@@ -19,7 +19,7 @@ import { ownWords } from '../../../core/text/error-summary.ts';
 import { newId } from '../../../core/text/ids.ts';
 import type { circuit } from '../../../workflows/circuit.ts';
 import type { delivery } from '../../../workflows/delivery.ts';
-import type { maintenance } from '../../../workflows/maintenance.ts';
+import type { maintenance, reconcile } from '../../../workflows/maintenance.ts';
 import type { DeliveryInput } from '../../../workflows/signals-and-queries.ts';
 import {
   circuitWorkflowId,
@@ -27,7 +27,6 @@ import {
   eventIdAttribute,
   organizationIdAttribute,
 } from '../../../core/temporal/names.ts';
-import type { reconcile } from '../../../workflows/reconcile.ts';
 import { nextOf, startWorkers } from './scripted-workers.ts';
 
 /** What the next attempt of a delivery does; an Error means that our own side is away. */

@@ -15,7 +15,7 @@ import {
 } from '../../forms/fields.tsx';
 import { type Member, asStored, switched, type ValuesOf } from '../../forms/members.ts';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { KINDS } from '../../words/issues.ts';
+import { KINDS } from '../../words.ts';
 
 type ChannelType = AlertChannel['type'];
 

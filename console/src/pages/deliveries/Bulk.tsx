@@ -4,7 +4,7 @@ import { Box, Button, Group, Modal, NumberInput, Progress, Text } from '@mantine
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
 import { actOn, type BulkAction, type BulkProgress, countAll, type DeliveryFilter } from '../../api/bulk.ts';
-import { told } from '../../api/errors.ts';
+import { told } from '../../api/client.ts';
 import { askAgain } from '../../api/queries.ts';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { countText, durationText, plural } from '../../format.ts';

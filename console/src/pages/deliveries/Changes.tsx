@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Card } from '../../components/ui.tsx';
-import { jsonOrNothing } from '../../exact-json.ts';
+import { jsonOrNothing } from '../../json.ts';
 import { plain } from '../../format.ts';
 
 /** More are not compared: that takes time with the square of their number. */

@@ -8,7 +8,7 @@ import { ListPage } from '../../components/ListPage.tsx';
 import { HeldBy } from '../../components/Pausing.tsx';
 import { countText, plural, type Total, totalText } from '../../format.ts';
 import { type Search, usePageSearch } from '../../search.ts';
-import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words/deliveries.ts';
+import { isOpen, LANE_NAMES, STATUS_NAMES } from '../../words.ts';
 import { Bulk, WORDS } from './Bulk.tsx';
 import { columns } from './columns.tsx';
 

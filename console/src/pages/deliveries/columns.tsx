@@ -4,7 +4,7 @@ import type { Delivery } from '@hookyard/client';
 import { beginColumn, type Column } from '../../components/DataTable.tsx';
 import { Status, statusText } from '../../components/ui.tsx';
 import { plain, shortened } from '../../format.ts';
-import { waitingText } from '../../words/deliveries.ts';
+import { waitingText } from '../../words.ts';
 
 const MOST_ERROR = 160;
 /** A record that was deleted has no name any more. */

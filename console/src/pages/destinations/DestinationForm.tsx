@@ -20,8 +20,8 @@ import {
   withMasks,
 } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { Rows } from '../../forms/Rows.tsx';
-import { newSigningSecret } from '../../components/RotateSecret.tsx';
+import { Rows } from '../../forms/Conditions.tsx';
+import { newSigningSecret } from '../../components/actions.tsx';
 import {
   AUTH_TYPES,
   CREDENTIALS,

@@ -6,7 +6,7 @@ import { useAct } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
 import { Editor } from '../../editor/Editor.tsx';
-import { jsonOrNothing } from '../../exact-json.ts';
+import { jsonOrNothing } from '../../json.ts';
 import { durationText, plain, plural, shortened, sizeText } from '../../format.ts';
 
 const SAMPLE = JSON.stringify({ type: 'test', message: 'This is a test event from Hookyard' }, null, 2);

@@ -1,24 +1,93 @@
 // One event: where it went, when what happened, and what came in.
-import { Button } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
 import type { EventInFull } from '@hookyard/client';
+import { Button } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
+import { type Output, told } from '../../api/client.ts';
 import { shellQuoted } from '../../api/curl.ts';
-import { told } from '../../api/errors.ts';
 import { useAsk, WATCH_MS } from '../../api/queries.ts';
-import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Loaded } from '../../components/Failed.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { Callout, Card, copy, Empty, Headers, Mono, Name, PageLink } from '../../components/ui.tsx';
-import { plain, plural, sizeText } from '../../format.ts';
+import { ConfirmedAction, createdText, replayEvent } from '../../components/actions.tsx';
+import { Card, Status, Callout, copy, Empty, Headers, Mono, Name, PageLink } from '../../components/ui.tsx';
+import { durationText, plain, plural, sizeText } from '../../format.ts';
 import { RecordsField } from '../../forms/fields.tsx';
 import { Payload } from '../../payload/Payload.tsx';
-import { eventState } from '../../words/events.ts';
+import { eventState } from '../../words.ts';
 import { Time } from '../../zone.tsx';
 import { columns } from '../deliveries/columns.tsx';
-import { Timeline } from './Timeline.tsx';
+
+// When what happened to an event: every attempt as a bar on one scale.
+
+interface Props {
+  id: string;
+  /** Deliveries, the newest. */
+  most: number;
+  /** Changes when the event has; the timeline is asked for again then. */
+  version: string;
+}
+
+function Timeline({ id, most, version }: Props) {
+  const answer = useAsk('getEventTimeline', { id }, { every: version.startsWith('pending') && WATCH_MS });
+  return (
+    <Card title="Timeline">
+      <Loaded answer={answer}>
+        {({ received, deliveries }) => {
+          const began = Date.parse(received);
+          const newest = deliveries.slice(-most);
+          const ends = newest.flatMap(({ attempts }) => attempts.map(({ completedAt }) => Date.parse(completedAt)));
+          const spanMs = Math.max(1, Math.max(began, ...ends) - began);
+          return (
+            <>
+              <p className="small quiet">Time scale: 0 to {durationText(spanMs)} after receipt</p>
+              <div className="bars">
+                {newest.map((delivery) => (
+                  <Row key={delivery.deliveryId} delivery={delivery} began={began} spanMs={spanMs} />
+                ))}
+              </div>
+            </>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+interface RowProps {
+  delivery: Output<'getEventTimeline'>['deliveries'][number];
+  began: number;
+  spanMs: number;
+}
+
+function Row({ delivery, began, spanMs }: RowProps) {
+  const texts = delivery.attempts.map(
+    ({ attemptNumber, statusCode, latency }) =>
+      `Attempt ${attemptNumber}: ${statusCode === null ? 'no response' : `HTTP ${statusCode}`} in ${durationText(latency)}`,
+  );
+  return (
+    <>
+      <span className="row">
+        <Link to={`/deliveries/${delivery.deliveryId}`}>{plain(delivery.destinationName)}</Link>
+        <Status of={delivery.status} />
+      </span>
+      <div className="bar" role="img" aria-label={texts.join('; ') || 'No attempts'}>
+        {delivery.attempts.map((attempt, index) => (
+          <i
+            key={attempt.attemptNumber}
+            title={texts[index]}
+            data-tone={attempt.status === 'failed' ? 'bad' : 'ok'}
+            style={{
+              left: `${(100 * (Date.parse(attempt.startedAt) - began)) / spanMs}%`,
+              width: `${(100 * attempt.latency) / spanMs}%`,
+            }}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
 
 /** Deliveries here and in the timeline; more are only on the page of deliveries. */
 const MOST = 100;

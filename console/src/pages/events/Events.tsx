@@ -7,7 +7,7 @@ import { type Filter, inputOf } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { LiveLine, LiveSwitch, useLive } from '../../live/Live.tsx';
 import { rangeOf, type Search, usePageSearch } from '../../search.ts';
-import { eventState } from '../../words/events.ts';
+import { eventState } from '../../words.ts';
 
 export const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 const VIEWS = {

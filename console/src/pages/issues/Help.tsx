@@ -7,7 +7,7 @@ import { useSome } from '../../api/lists.ts';
 import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Mono, Name, PageLink } from '../../components/ui.tsx';
 import { countText, plural, shortened } from '../../format.ts';
-import { canRetry } from '../../words/issues.ts';
+import { canRetry } from '../../words.ts';
 
 /** Characters of a response. */
 const MOST_SHOWN = 300;

@@ -12,7 +12,7 @@ import { HeldBy } from '../../components/Pausing.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Callout, Card, Id, Name } from '../../components/ui.tsx';
 import { plain, plural } from '../../format.ts';
-import { placeOf, titleOf } from '../../words/issues.ts';
+import { placeOf, titleOf } from '../../words.ts';
 import { Time } from '../../zone.tsx';
 import { Help, placeIn, useFailed } from './Help.tsx';
 

@@ -5,7 +5,7 @@ import type { Column } from '../../components/DataTable.tsx';
 import type { Filter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { plain, sentence } from '../../format.ts';
-import { causeText, KIND_CHOICES, KINDS, occurrencesOf, placeOf, STATES } from '../../words/issues.ts';
+import { causeText, KIND_CHOICES, KINDS, occurrencesOf, placeOf, STATES } from '../../words.ts';
 
 const VIEWS = { Open: { state: 'open' }, Acknowledged: { state: 'acknowledged' }, Resolved: { state: 'resolved' } };
 const FILTERS = [

@@ -9,7 +9,7 @@ import { ExportMenu } from '../../components/ExportMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Callout, Card } from '../../components/ui.tsx';
-import { jsonOrNothing } from '../../exact-json.ts';
+import { jsonOrNothing } from '../../json.ts';
 import { countText, plain } from '../../format.ts';
 import { save } from '../../csv.ts';
 

@@ -1,20 +1,31 @@
 // A new API key. Its token is shown once, and never kept by the console.
+import type { ApiKey, NewApiKey } from '@hookyard/client';
 import { Button, Code } from '@mantine/core';
-import type { NewApiKey } from '@hookyard/client';
 import { useState } from 'react';
-import { mayWith, useCaller } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
-import { crumbOf } from '../../api/records.ts';
-import { consoleUrl, isPrivate } from '../../api/urls.ts';
+import { type SingleScope, mayWith, useCaller } from '../../api/caller.tsx';
+import { call, consoleUrl, isPrivate } from '../../api/client.ts';
+import { crumbOf } from '../../api/queries.ts';
 import { Page } from '../../components/Page.tsx';
 import { Callout, copy, Facts, PageLink } from '../../components/ui.tsx';
+import { exactText, plain, type Zone, zoneName } from '../../format.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { choice, choices, date, Fields, text } from '../../forms/fields.tsx';
 import { wordsIn } from '../../forms/members.ts';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { exactText, plain, type Zone, zoneName } from '../../format.ts';
 import { useZone } from '../../zone.tsx';
-import { SCOPES, type Scope } from './scopes.ts';
+
+// The single scopes that a key may hold.
+
+type Scope = ApiKey['scopes'][number];
+
+const RECORDS = [
+  ...(['sources', 'destinations', 'routes', 'filters', 'transforms', 'schemas'] as const),
+  ...(['events', 'deliveries', 'issues', 'alerts', 'keys'] as const),
+];
+const SCOPES: SingleScope[] = [
+  ...RECORDS.flatMap((name) => [`${name}:read`, `${name}:write`] as const),
+  ...(['payloads:read', 'organization:read', 'audit:read', 'secrets:read'] as const),
+];
 
 interface Values {
   name: string;

@@ -9,7 +9,7 @@ import { AGAIN_MS, useAsk } from '../../api/queries.ts';
 import { Failed, Loading } from '../../components/Failed.tsx';
 import { Card, Dot, Name, PageLink, Status, type Tone } from '../../components/ui.tsx';
 import { countText, plain, plural, type Total } from '../../format.ts';
-import { placeOf, titleOf } from '../../words/issues.ts';
+import { placeOf, titleOf } from '../../words.ts';
 import { Time } from '../../zone.tsx';
 import { FailedLink, notReplayed, ReplayFailed } from '../deliveries/ReplayFailed.tsx';
 

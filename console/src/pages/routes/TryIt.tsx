@@ -10,8 +10,7 @@ import { ConfirmedAction, createdText, replayEvent } from '../../components/acti
 import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card, Headers } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
-import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
-import { SampleField, useSample } from '../../samples/Sample.tsx';
+import { FilterOutcome, SchemaOutcome, TransformOutcome, SampleField, useSample } from '../../samples/Sample.tsx';
 
 const TYPING_MS = 400;
 

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import type { Filter } from '@hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
-import { FilterOutcome } from '../../samples/Outcomes.tsx';
+import { FilterOutcome } from '../../samples/Sample.tsx';
 import { asStored, type Member, NAMED } from '../../forms/members.ts';
 import { rulePage } from './Frame.tsx';
 

@@ -5,9 +5,8 @@ import { useMemo } from 'react';
 import { HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import type { Mark } from '../../editor/Editor.tsx';
-import { jsonOrNothing } from '../../exact-json.ts';
-import { lineOfPointer } from '../../json-place.ts';
-import { SchemaOutcome } from '../../samples/Outcomes.tsx';
+import { jsonOrNothing, lineOfPointer } from '../../json.ts';
+import { SchemaOutcome } from '../../samples/Sample.tsx';
 import { type Member, NAMED } from '../../forms/members.ts';
 import { editorOf, rulePage } from './Frame.tsx';
 

@@ -6,7 +6,7 @@ import { HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import type { Mark } from '../../editor/Editor.tsx';
 import { choice, text } from '../../forms/fields.tsx';
-import { TransformOutcome } from '../../samples/Outcomes.tsx';
+import { TransformOutcome } from '../../samples/Sample.tsx';
 import { asStored, NAMED, optional } from '../../forms/members.ts';
 import { editorOf, rulePage } from './Frame.tsx';
 

@@ -2,7 +2,7 @@
 import { Button, Code } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
 import { useAll } from '../../api/lists.ts';
-import { isPrivate } from '../../api/urls.ts';
+import { isPrivate } from '../../api/client.ts';
 import { shellQuoted } from '../../api/curl.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Callout, Card, copy, Facts } from '../../components/ui.tsx';

@@ -3,7 +3,7 @@ import { NativeSelect, Select } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
 import { useCaller } from '../../api/caller.tsx';
 import { useAll } from '../../api/lists.ts';
-import { isPrivate } from '../../api/urls.ts';
+import { isPrivate } from '../../api/client.ts';
 import { Failed } from '../../components/Failed.tsx';
 import {
   area,
@@ -20,7 +20,7 @@ import {
   within,
 } from '../../forms/fields.tsx';
 import { recordPages } from '../../forms/recordPages.tsx';
-import { slugOf } from '../start/slug.ts';
+import { slugOf } from '../start/setup.ts';
 import { Instructions } from './Connect.tsx';
 import { bestFirst, type Form, handshakeFields, keyOf, members, providerChoices, type SourceValues } from './values.ts';
 import { type Config, hasSecret, METHODS, methodFields } from './verification.ts';

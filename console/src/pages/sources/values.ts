@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { Provider, Source, SourceHandshake } from '@hookyard/client';
 import { choice, type Lines, secret, sentOf, text } from '../../forms/fields.tsx';
 import { asStored, type Member, optional, switched, type ValuesOf } from '../../forms/members.ts';
-import { slugOf } from '../start/slug.ts';
+import { slugOf } from '../start/setup.ts';
 import { type Config, configOf, ENCODINGS, HASHES, NO_VERIFICATION } from './verification.ts';
 
 export interface Key {

@@ -6,7 +6,7 @@ import { Failed, Loading } from '../../components/Failed.tsx';
 import { Status, statusText } from '../../components/ui.tsx';
 import { plain } from '../../format.ts';
 import { LiveLine, useLive } from '../../live/Live.tsx';
-import { eventState } from '../../words/events.ts';
+import { eventState } from '../../words.ts';
 import { Time } from '../../zone.tsx';
 
 const WATCH_MS = 1000;

@@ -2,12 +2,11 @@
 import { Button, NativeSelect } from '@mantine/core';
 import type { Provider, Source } from '@hookyard/client';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { told } from '../../api/errors.ts';
+import { call, told } from '../../api/client.ts';
 import { useAsk, useTask } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Editor } from '../../editor/Editor.tsx';
-import { indented } from '../../exact-json.ts';
+import { indented } from '../../json.ts';
 import { plain } from '../../format.ts';
 import { sendTo, type ToSend } from './setup.ts';
 

@@ -7,7 +7,7 @@ import { Link } from '@tanstack/react-router';
 import type { Provider, Route, Source } from '@hookyard/client';
 import { type ReactNode, useRef, useState } from 'react';
 import { useAll } from '../../api/lists.ts';
-import { told } from '../../api/errors.ts';
+import { told } from '../../api/client.ts';
 import { useTask } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';

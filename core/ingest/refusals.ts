@@ -1,8 +1,65 @@
 // Refused webhooks of a few seconds, until they are stored together. Strangers cause them, as many as they like, so all
 // of it is bounded: sources, counts and samples. What finds no place is counted as such.
 import { FairQueue } from '../fairness/fair-queue.ts';
+import type { LimitName } from '../fairness/organization-limits.ts';
 import { maskHeaders, maskTexts } from '../text/redaction.ts';
-import type { Refusal, RefusalCount, RefusalOwner, RefusedWebhook } from './refusal.ts';
+
+// A refused webhook as its organization is told of it. The sender may be told less (api/ingest/verification.ts).
+
+/** Why. What each means: docs/guide/refused-webhooks.md. */
+export const REFUSAL_CAUSES = [
+  'signature',
+  'token',
+  'path',
+  'disabled',
+  'suspended',
+  'too_large',
+  'incomplete',
+  'too_slow',
+  'limit',
+  'unavailable',
+  'error',
+] as const;
+export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
+
+export const KEPT_REFUSALS = 100;
+/** Of the payload of a refused webhook, in bytes. */
+export const KEPT_PAYLOAD_BYTES = 1024;
+/** How many days refusals are kept at most; payloads may be kept shorter, and they with them. */
+export const REFUSAL_DAYS = 30;
+
+export interface Refusal {
+  cause: RefusalCause;
+  limit: LimitName | null;
+  status: number;
+  message: string;
+}
+
+export interface RefusalOwner {
+  organizationId: string;
+  sourceId: string;
+}
+
+export interface RefusedWebhook extends Refusal, RefusalOwner {
+  id: string;
+  at: Date;
+  method: string;
+  clientAddress: string;
+  /** Secrets are masked. */
+  headers: Record<string, string>;
+  /** Bytes; null when it was neither read nor announced. */
+  payloadSize: number | null;
+  /** Null when it was refused before the body was read. */
+  payloadStart: Buffer | null;
+}
+
+export interface RefusalCount extends RefusalOwner, Pick<Refusal, 'cause' | 'limit'> {
+  /** ms since 1970 */
+  hour: number;
+  count: number;
+  /** ms since 1970 */
+  lastAt: number;
+}
 
 const MAX_SOURCES = 1000;
 // Hours and causes of one source. More come together only while they cannot be stored for days.
