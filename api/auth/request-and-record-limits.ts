@@ -74,7 +74,10 @@ const NAMES: Record<LimitedRecords, string> = {
   apiKeys: 'API key',
 };
 
-/** Must run in the transaction that adds the records, before it does. @throws ApiError 429 */
+/**
+ * Must run in the transaction that adds the records, before it does.
+ * @throws ApiError 429 when there would be more than it may have
+ */
 export async function requireRecordRoom(
   em: EntityManager,
   ctx: { state: ApiState },

@@ -81,7 +81,10 @@ const envelopes = {
   routes: z.object({ routes: itemCount, ...optionsSchema.shape, ...ofFile }),
 };
 
-/** The members of an export file's envelope are allowed in it and ignored. @throws ApiError 400, 413, 415 */
+/**
+ * The members of an export file's envelope are allowed in it and ignored.
+ * @throws ApiError 400 (a newer major version, too), 413, 415
+ */
 async function readImport(ctx: Context, member: Member): Promise<ImportRequest> {
   const body = await readJson(ctx, MAX_IMPORT_BYTES);
   const items = isObject(body) ? body[member] : undefined;

@@ -171,7 +171,10 @@ export function addressProblem(
   return path === '' || allowsPaths ? null : 'path';
 }
 
-/** Begins the part of a webhook in its trace, and the trace itself where its sender has none. */
+/**
+ * Begins the part of a webhook in its trace, and the trace itself where its sender has none.
+ * @param source that has verified it
+ */
 export function beginTrace(tracing: Tracing | undefined, source: SourceRouting, received: Received): void {
   received.span = tracing?.webhook(tracedWebhook(source, received)) ?? null;
   received.traceparent = received.span?.traceparent ?? madeTrace(received.headerBytes, tracing !== undefined);

@@ -198,7 +198,10 @@ interface Component {
   references: JsonSchema[];
 }
 
-/** Rewrites the document in place. @throws Error when two components get one name, or one of the names is not used */
+/**
+ * Rewrites the document in place, without a change of meaning.
+ * @throws Error when two components get one name, or one of the names is not used
+ */
 export function withComponents(document: ApiDocument): ApiDocument {
   const { paths, components } = document as unknown as Description;
   const nameOfContent = new Map<string, string>();

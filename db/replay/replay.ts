@@ -139,7 +139,7 @@ export async function planReplays(pool: Pool, request: ReplayRequest, validate: 
 /**
  * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago
  * (`EARLIER_READ`)
- * @throws CannotReplayError
+ * @throws CannotReplayError: expired, replaced
  */
 export async function replayDelivery(
   pool: Pool,

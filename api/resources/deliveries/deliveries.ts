@@ -288,7 +288,10 @@ export const deliveryOperations: Operation[] = [
 
 type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
 
-/** The newest first. @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run */
+/**
+ * The newest first.
+ * @throws ApiError 400 SEARCH_TOO_BROAD, 429 where the organization runs too many searches that read many rows
+ */
 async function readDeliveries(ctx: Context, query: Filters, part: Part) {
   const { eventId, error } = query;
   const filter = { ...query, ...(error !== undefined && { errorPattern: containsPattern(error) }) };

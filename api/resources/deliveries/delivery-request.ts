@@ -187,7 +187,7 @@ const doubt = (code: DoubtCode, record: RecordVersion | null = null) => ({
 // loaded the records some time before it started.
 const MARGIN_MS = 60_000;
 
-/** Whether the destination was changed since. The route and its transform are those of the delivery. */
+/** Whether the destination was changed since the attempt. The route and its transform are those of the delivery. */
 function changesSince(attempt: AttemptRecord | undefined, now: RecordVersion | null) {
   if (now === null) return [];
   const version = attempt?.exchange?.destinationVersion ?? null;

@@ -119,7 +119,10 @@ export function changedDestination(
   };
 }
 
-/** The signing secret may go along: it is never sent, and signs what its owner would get anyway. */
+/**
+ * The signing secret may go along: it is never sent, and signs what its owner would get anyway.
+ * @throws ApiError 403
+ */
 function refuseOtherHost(stored: Destination, { url, authType, authConfig }: Partial<DestinationInput>): void {
   if (url === undefined || !stored.authConfig || originOf(url) === originOf(stored.url)) return;
   const isKept = authType === undefined || authType === stored.authType;

@@ -223,7 +223,10 @@ function invalidMember(path: string, message: string): ApiError {
 
 type AccessDeps = Pick<ApiDeps, 'secretBox' | 'operatorAccess'>;
 
-/** Refuses a config that works with the operator's access only, where that is not for it. @throws ApiError 400 */
+/**
+ * Refuses a config that works with the operator's access only, where that is not for it.
+ * @throws ApiError 400 without a code
+ */
 export function requireAccess(
   { secretBox, operatorAccess }: AccessDeps,
   { slug: organization }: Caller['organization'],

@@ -57,7 +57,10 @@ interface NamedKind<Own> {
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
   members: table.Table & typeof usedRows;
-  /** What is checked before it is stored, which may take a second. @throws ApiError 400 INVALID_FILTER, ... */
+  /**
+   * What is checked before it is stored, which may take a second; `of` are the members that are checked.
+   * @throws ApiError 400 INVALID_FILTER, ...
+   */
   check?: { of: readonly (keyof Own & string)[]; run: (ctx: Context, own: Own) => Promise<void> };
   examples: { create: RequestBody['examples']; update: RequestBody['examples'] };
   leadsTo: string;
@@ -65,9 +68,9 @@ interface NamedKind<Own> {
 
 export function namedRecords<Own extends object>(named: NamedKind<Own>) {
   const { name, kind, prefix, members, check, examples, leadsTo } = named;
-  type Record = Named & Own;
+  type Stored = Named & Own;
   // The kind's entity and members are these, which MikroORM's types and those of tables cannot express.
-  const entity = named.entity as unknown as EntityName<Record>;
+  const entity = named.entity as unknown as EntityName<Stored>;
   const createSchema = z.object(table.createShape(members)) as unknown as z.ZodType<NamedInput & Own>;
   const updateSchema = z.object(table.updateShape(members)) as unknown as z.ZodType<Partial<NamedInput & Own>>;
   const find = finder(entity, kind, prefix);
@@ -79,25 +82,25 @@ export function namedRecords<Own extends object>(named: NamedKind<Own>) {
     return { slug, input };
   }
 
-  function store(ctx: Context, given: string | undefined, input: { name: string }): Promise<Record> {
+  function store(ctx: Context, given: string | undefined, input: { name: string }): Promise<Stored> {
     const id = newId(prefix);
     noteRecords(ctx, [id]);
     return storeWithSlug(ctx, kind, { name: input.name, slug: given }, async (em, slug) => {
       await requireRecordRoom(em, ctx, `${kind}s`);
       const record = { ...input, id, organizationId: organizationId(ctx), slug };
-      return em.create(entity, record as unknown as RequiredEntityData<Record>);
+      return em.create(entity, record as unknown as RequiredEntityData<Stored>);
     });
   }
 
-  /** @param changed the members that change in the record as it is under its lock */
-  function change(ctx: Context, changed: (stored: Record) => object, id?: string): Promise<Record> {
+  /** @param changed the members that change in the record as it is under its lock @throws ApiError 404, 412 */
+  function change(ctx: Context, changed: (stored: Stored) => object, id?: string): Promise<Stored> {
     // A JSON member is replaced as a whole.
-    const assign = (stored: Record, em: EntityManager) =>
+    const assign = (stored: Stored, em: EntityManager) =>
       em.assign<Named>(stored, changed(stored), { mergeObjectProperties: false });
     return changeRecord(ctx, find, assign, id);
   }
 
-  async function put(ctx: Context): Promise<Record> {
+  async function put(ctx: Context): Promise<Stored> {
     const { slug: sent, input } = await readInput(ctx);
     const slug = slugOf(ctx, sent);
     return putBySlug(ctx, slug, {
@@ -108,8 +111,8 @@ export function namedRecords<Own extends object>(named: NamedKind<Own>) {
     });
   }
 
-  /** The code of a record is checked before it is locked; if another request changes it meanwhile, once more. */
-  async function update(ctx: Context): Promise<Record> {
+  /** The code of a record is checked before it is locked; it is checked again until nobody has changed it meanwhile. */
+  async function update(ctx: Context): Promise<Stored> {
     const patch = field.sent(await parseBody(ctx, updateSchema)) as Partial<NamedInput & Own>;
     const { of: checked, run } = check ?? { of: [] };
     const isChecked = checked.some((member) => member in patch);

@@ -178,6 +178,7 @@ type Deps = Pick<ApiDeps, 'baseUrl'>;
 type Named = Pick<Route, 'destinationIds' | 'failoverDestinationIds' | 'allowOwnAddress'>;
 type Addressed = Pick<Destination, 'id' | 'url'>;
 
+/** @throws ApiError 400 when a route leads to an own address that it does not allow */
 function refuseOwnAddress(deps: Deps, route: Named, destinations: readonly Addressed[]): void {
   const [own] = ownAmong(deps, route, destinations);
   if (own === undefined) return;
@@ -206,7 +207,10 @@ export async function ownAddressProblems(
   );
 }
 
-/** Of a destination that is named by routes that do not allow it. @throws ApiError 400 INVALID_URL */
+/**
+ * Refuses an own address for a destination when a route that names it does not allow one.
+ * @throws ApiError 400 INVALID_URL
+ */
 export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: Addressed): Promise<void> {
   if (!addressesUnder(deps.baseUrl())(url)) return;
   const named = { $or: [{ destinationIds: { $contains: [id] } }, { failoverDestinationIds: { $contains: [id] } }] };
@@ -253,7 +257,10 @@ const REFERENCES: { member: RouteReference; kind: string; prefix: IdPrefix; enti
   { member: 'transformId', kind: 'transform', prefix: 'tfm', entity: referred(Transform) },
 ];
 
-/** Locks what a route refers to against deletion until the route is stored. @throws ApiError 400 about the member */
+/**
+ * Requires them in the organization of the route, and locks them against deletion until it is stored.
+ * @throws ApiError 400 about the member
+ */
 async function requireReferences(em: EntityManager, route: References): Promise<void> {
   const lock = { lockMode: LockMode.PESSIMISTIC_READ } as const;
   for (const { member, kind, prefix, entity } of REFERENCES) {

@@ -120,7 +120,11 @@ export function replaceSource(
   });
 }
 
-/** @param columns what it becomes; may be called again @throws ApiError 400, 404, 412 */
+/**
+ * Changes a source that the caller wants to change as it is now.
+ * @param columns what it becomes; may be called again
+ * @throws ApiError 400, 404, 412 when `If-Match` names other versions only
+ */
 export function changeSource(
   ctx: Context,
   id: string,
