@@ -1,7 +1,7 @@
 // node local/healthcheck.ts [path]: whether the process of this container answers its probe, by default /healthz. For
 // both roles: an API answers on its own port, a worker on that for metrics. The image's HEALTHCHECK, and
 // docker-compose.yml with /readyz.
-import { metricsPort } from '../core/metrics/instruments.ts';
+import { metricsPort } from '../core/metrics/ports.ts';
 import { isWell } from './ports.ts';
 
 const DEADLINE_MS = 4000;

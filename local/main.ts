@@ -7,7 +7,7 @@ import { describeSettings, readSettings, type Settings } from '../core/config/co
 import { dataFolder } from '../core/config/folders.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/http/addresses.ts';
 import { settleAll } from '../core/fairness/concurrency.ts';
-import { metricsPorts, workersMetricsPort } from '../core/metrics/instruments.ts';
+import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
 import { onEndRequest } from '../core/process/end-request.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { databaseBytes } from '../db/organizations/backlog.ts';

@@ -6,7 +6,7 @@ import type { AlertMessage } from '../core/messages/message.ts';
 import { retryAfterOf } from '../core/delivery/backoff.ts';
 import type { Settings } from '../core/config/config.ts';
 import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
-import { HOPS_HEADER } from '../core/ingest/forwarded-headers.ts';
+import { HOPS_HEADER } from '../core/http/headers.ts';
 import { addressesUnder } from '../core/http/urls.ts';
 import { signStandardWebhook } from '../core/verification/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';

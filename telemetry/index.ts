@@ -1,7 +1,8 @@
 // Metrics of a process: the same start for API and worker. One listener a process, and OTLP when its variables are set.
 import type { Settings } from '../core/config/config.ts';
 import type { Log } from '../core/process/log.ts';
-import { type Role, metricsPort } from '../core/metrics/instruments.ts';
+import type { Role } from '../core/metrics/instruments.ts';
+import { metricsPort } from '../core/metrics/ports.ts';
 import {
   buildInfo,
   cpuSeconds,

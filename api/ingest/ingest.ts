@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/fairness/batcher.ts';
 import type { Settings } from '../../core/config/config.ts';
-import { hopsOf, MAX_HOPS } from '../../core/ingest/forwarded-headers.ts';
+import { hopsOf, MAX_HOPS } from '../../core/http/headers.ts';
 import type { Settle } from '../../core/fairness/backlog-room.ts';
 import type { LimitName } from '../../core/fairness/organization-limits.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '../config/config.ts';
-import { metricsPorts } from '../metrics/instruments.ts';
+import { metricsPorts } from '../metrics/ports.ts';
 import { type HostAndPort, hostAndPort, isDenied } from './urls.ts';
 
 const THIS_MACHINE = 'localhost';

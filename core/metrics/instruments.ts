@@ -3,7 +3,6 @@
 //
 // Labels are bounded by construction: an instrument declares which values each label may have, or how many different
 // ones it takes. What is beyond counts as OTHER. So nothing that a stranger sends makes a series.
-import type { Settings } from '../config/config.ts';
 
 export const OTHER = 'other';
 
@@ -211,23 +210,3 @@ export const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export const WAITS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 43_200, 172_800];
 /** As the semantic conventions of HTTP advise. */
 export const HTTP = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-
-/** Usual for exporters of OpenTelemetry; the next one is for a worker on the same machine. */
-const DEFAULT_PORTS: Readonly<Record<Role, number>> = { api: 9464, worker: 9465 };
-
-type Port = Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT'>;
-
-/** @returns 0 for none */
-export function metricsPort({ OTEL_EXPORTER_PROMETHEUS_PORT: port }: Port, role: Role): number {
-  return port ?? DEFAULT_PORTS[role];
-}
-
-export function workersMetricsPort(settings: Port): number {
-  const ofApi = metricsPort(settings, 'api');
-  return ofApi === 0 ? 0 : ofApi + 1;
-}
-
-export function metricsPorts(settings: Port): number[] {
-  const ofApi = metricsPort(settings, 'api');
-  return ofApi === 0 ? [] : [ofApi, workersMetricsPort(settings)];
-}

@@ -1,14 +1,16 @@
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import { deliveryAddress, type ReceivedAddress } from '../../core/delivery/delivery-url.ts';
-import { type HeaderBytes, headerBytes, headerTexts, foldedName, mergeHeaders } from '../../core/http/headers.ts';
-import { keepTrace } from '../../core/http/trace-context.ts';
 import {
-  forwardableHeaders,
-  type ForwardHeaders,
-  isForwarded,
+  type HeaderBytes,
+  headerBytes,
+  headerTexts,
+  foldedName,
+  mergeHeaders,
   HOPS_HEADER,
   hopsOf,
-} from '../../core/ingest/forwarded-headers.ts';
+} from '../../core/http/headers.ts';
+import { keepTrace } from '../../core/http/trace-context.ts';
+import { forwardableHeaders, type ForwardHeaders, isForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { signStandardWebhook } from '../../core/verification/standard-webhooks.ts';
 import { type ErrorSummary, named, ownWords } from '../../core/text/error-summary.ts';
 import { maskHeaders } from '../../core/text/redaction.ts';

@@ -12,8 +12,9 @@ import {
   MAX_CUSTOM_HEADER_BYTES,
   MAX_CUSTOM_HEADERS,
   mergeHeaders,
+  hopsOf,
+  MAX_HOPS,
 } from '../../core/http/headers.ts';
-import { hopsOf, MAX_HOPS } from '../../core/ingest/forwarded-headers.ts';
 
 describe('checkCustomHeaders', () => {
   it('accepts ordinary headers', () => {

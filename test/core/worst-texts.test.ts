@@ -11,8 +11,7 @@ import { deliveryUrl, withoutParameter } from '../../core/delivery/delivery-url.
 import { parsePath } from '../../core/text/dotted-path.ts';
 import { emailList } from '../../core/messages/channel.ts';
 import { readForm } from '../../core/forms/forms.ts';
-import { checkHeaderName, isMediaType } from '../../core/http/headers.ts';
-import { hopsOf } from '../../core/ingest/forwarded-headers.ts';
+import { checkHeaderName, isMediaType, hopsOf } from '../../core/http/headers.ts';
 import { pathProblem } from '../../core/ingest/ingest-url.ts';
 import { hostAndPort, urlProblem, addressesUnder } from '../../core/http/urls.ts';
 import { oneLine } from '../../core/messages/message.ts';

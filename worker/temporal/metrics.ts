@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { metricsPort } from '../../core/metrics/instruments.ts';
+import { metricsPort } from '../../core/metrics/ports.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { metricsInterval, metricsTarget, type OtelVariables } from '../../telemetry/otel-variables.ts';
 
