@@ -1,6 +1,6 @@
 // hookyard import --from: the lists that the APIs of other products answer, as sources, destinations and routes of our
 // own import files. The shapes are those of their OpenAPI descriptions in August 2026.
-import { nextFreeSlug, slugify } from '../core/text/words.ts';
+import { nextFreeSlug, slugify } from '../core/text/slugs.ts';
 
 type Item = Record<string, unknown>;
 type Filter = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/words.ts';
+import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/records/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/records/slugs.ts';
 import type { EntityManager } from '../../db/records/orm.ts';

@@ -5,7 +5,7 @@ import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';
 import { pathProblem } from '../../core/ingest/ingest-url.ts';
 import { MAX_URL_LENGTH, URL_HAS_CREDENTIALS, urlProblem } from '../../core/http/urls.ts';
-import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/words.ts';
+import { isSlug, MAX_SLUG_LENGTH, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { parseTime } from '../request/query.ts';
 import { refuse, refused } from '../request/validation.ts';
 

@@ -2,7 +2,7 @@
 import { type EntityName, type FilterQuery, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
-import { isSlug, nextFreeSlug, SLUG_PROBLEM, slugify } from '../../core/text/words.ts';
+import { isSlug, nextFreeSlug, SLUG_PROBLEM, slugify } from '../../core/text/slugs.ts';
 import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { Destination, Route, Source } from '../../db/records/entities.ts';

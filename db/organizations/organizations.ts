@@ -4,7 +4,7 @@ import type { Plan } from '../../core/config/plans-and-scopes.ts';
 import { newId } from '../../core/text/ids.ts';
 import type { LimitOverrides, LimitName } from '../../core/fairness/organization-limits.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { isSlug, SLUG_PROBLEM } from '../../core/text/words.ts';
+import { isSlug, SLUG_PROBLEM } from '../../core/text/slugs.ts';
 import { operatorEntry, recordEntry } from './audit.ts';
 import { createKey, FIRST_KEY } from './keys.ts';
 import { forgetPlans } from '../replay/event-replays.ts';

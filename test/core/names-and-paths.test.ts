@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { lookupPath, parsePath } from '../../core/text/dotted-path.ts';
-import { plural, isSlug, isSlugOf, nextFreeSlug, slugify } from '../../core/text/words.ts';
+import { plural } from '../../core/text/words.ts';
+import { isSlug, isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 
 describe('slugs', () => {
   it('are lowercase letters and digits with single hyphens, at most 63', () => {

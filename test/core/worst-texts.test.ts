@@ -19,7 +19,7 @@ import { parseExact } from '../../core/text/exact-json.ts';
 import { plain, summaryLine } from '../../core/temporal/operator-markdown.ts';
 import { maskHeaders } from '../../core/text/redaction.ts';
 import { verificationConfigSchema } from '../../core/verification/config.ts';
-import { slugify } from '../../core/text/words.ts';
+import { slugify } from '../../core/text/slugs.ts';
 import { sourceAnswerSchema } from '../../core/ingest/source-answer.ts';
 import { isTracestate, parseTraceparent } from '../../core/http/trace-context.ts';
 import { type Scheme, type RawRequest, verify } from '../../core/verification/index.ts';
