@@ -87,6 +87,20 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
     });
   });
 
+  it('shows settings of one label beside each other', async () => {
+    const verificationConfig = { type: 'header_token', header: 'X-Token', secret: 'a token of many letters' };
+    const idempotencyKey = { header: 'X-Id', windowSeconds: 60 };
+    const { id } = await hookyard.client.post('/api/sources', {
+      name: 'One label',
+      verificationConfig,
+      idempotencyKey,
+    });
+    await onPage(`/sources/${id}`, async (page) => {
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      for (const text of ['X-Token', 'X-Id']) await page.getByRole('definition').getByText(text).waitFor();
+    });
+  });
+
   it('make a source for any other sender, whose signature is described', async () => {
     await onPage('/sources/new', { expected: /Failed to load resource.* 400/ }, async (page) => {
       const name = page.getByLabel('Name', { exact: false }).first();

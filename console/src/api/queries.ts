@@ -120,7 +120,7 @@ export const operationOf = <V extends Verb, K extends RecordKind>(verb: V, kind:
 export type PageKind = RecordKind | 'event' | 'delivery' | 'issue' | 'replay' | 'API key' | 'audit log entry';
 
 /** Of the page of the list. */
-export const pathOf = (what: PageKind): string => `/${pluralOf(what).replace(' ', '-').toLowerCase()}`;
+export const pathOf = (what: PageKind): string => `/${pluralOf(what).replaceAll(' ', '-').toLowerCase()}`;
 export const crumbOf = (what: PageKind) => ({ to: pathOf(what), label: sentence(pluralOf(what)) });
 
 /** Waits, ms, or until the signal ends the wait. */

@@ -157,10 +157,12 @@ const watch = ({ id, name }: Route, mayCount: boolean) =>
       const before = queryClient.getQueryData<Seen>(['circuit', id]);
       const [status, waiting] = await Promise.all([
         // Not a query of its own: that would be cancelled with the last row that shows it.
-        call('getCircuitStatus', { id }),
+        call('getCircuitStatus', { id }).then((answer) => {
+          queryClient.setQueryData(ask('getCircuitStatus', { id }).queryKey, answer);
+          return answer;
+        }),
         mayCount ? call('listDeliveries', { ...heldAt('route', id), pageSize: 1 }).catch(() => null) : null,
       ]);
-      queryClient.setQueryData(ask('getCircuitStatus', { id }).queryKey, status);
       const { openedAt = null, held = null } = before ?? {};
       const isClosed = status.circuitState === 'closed';
       if (isClosed && before && before.status.circuitState !== 'closed') {
@@ -184,6 +186,23 @@ const watch = ({ id, name }: Route, mayCount: boolean) =>
     },
   });
 
+/** While a circuit breaker is not closed, and once afterwards. */
+function Watch({ of: route, mayCount }: { of: Route; mayCount: boolean }) {
+  const seen = watch(route, mayCount);
+  useQuery(seen);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once more when it is no longer shown
+  useEffect(
+    () => () => {
+      const look = () => queryClient.fetchQuery({ ...seen, staleTime: 0 }).catch(() => null);
+      // A look that has begun may have seen it open.
+      const hasBegun = queryClient.isFetching({ queryKey: seen.queryKey }) > 0;
+      void look().then(() => (hasBegun ? look() : null));
+    },
+    [route.id],
+  );
+  return null;
+}
+
 interface CircuitProps {
   of: Route;
   variant?: 'filled' | 'default';
@@ -195,40 +214,39 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
   const mayWrite = useMay('routes:write');
   const mayCount = useMay('deliveries:read');
   const isClosed = circuitState === 'closed';
-  const seen = watch(route, mayCount);
-  useQuery({ ...seen, enabled: !isClosed });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once more when it is no longer shown
-  useEffect(() => {
-    if (!isClosed) return () => void queryClient.fetchQuery({ ...seen, staleTime: 0 }).catch(() => null);
-  }, [id, isClosed]);
-  if (!mayWrite || isClosed) return null;
+  if (isClosed) return null;
+  const watched = <Watch key={id} of={route} mayCount={mayCount} />;
+  if (!mayWrite) return watched;
   return (
-    <ConfirmedAction
-      label="Resume deliveries"
-      variant={variant}
-      run={async () => {
-        const reset = await call('resetCircuit', { id });
-        closedHere.add(id);
-        return reset;
-      }}
-    >
-      <p>
-        {mayCount && (
-          <>
-            <HeldCount kind="route" of={route} /> from route <Name id={id} name={route.name} />.{' '}
-          </>
-        )}
-        Closes the circuit breaker now instead of waiting for the next probe.
-      </p>
-      <p>
-        Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and settings,
-        unless a pause still holds them.{' '}
-        {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
-      </p>
-      <p className="quiet">
-        <StoredNextTry id={id} />
-      </p>
-    </ConfirmedAction>
+    <>
+      {watched}
+      <ConfirmedAction
+        label="Resume deliveries"
+        variant={variant}
+        run={async () => {
+          const reset = await call('resetCircuit', { id });
+          closedHere.add(id);
+          return reset;
+        }}
+      >
+        <p>
+          {mayCount && (
+            <>
+              <HeldCount kind="route" of={route} /> from route <Name id={id} name={route.name} />.{' '}
+            </>
+          )}
+          Closes the circuit breaker now instead of waiting for the next probe.
+        </p>
+        <p>
+          Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and
+          settings, unless a pause still holds them.{' '}
+          {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
+        </p>
+        <p className="quiet">
+          <StoredNextTry id={id} />
+        </p>
+      </ConfirmedAction>
+    </>
   );
 }
 

@@ -98,16 +98,21 @@ export function Callout({ tone, title, role, children }: CalloutProps) {
 /** By their names; what is empty is left out. */
 export type FactValues = Record<string, ReactNode>;
 
+/** A list, where several facts may have the same name. */
+export type Fact = [name: string, value: ReactNode];
+
 const EMPTY: ReactNode[] = [undefined, null, false, ''];
 
 /** What a record is, as names and values. */
-export function Facts({ of, isWide = false }: { of: FactValues; isWide?: boolean }) {
+export function Facts({ of, isWide = false }: { of: FactValues | Fact[]; isWide?: boolean }) {
+  const facts = Array.isArray(of) ? of : Object.entries(of);
   return (
     <dl className={isWide ? 'facts facts-wide' : 'facts'}>
-      {Object.entries(of)
+      {facts
         .filter(([, value]) => !EMPTY.includes(value))
-        .map(([name, value]) => (
-          <div key={name}>
+        .map(([name, value], index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and the order stays
+          <div key={`${name} ${index}`}>
             <dt className="small quiet">{name}</dt>
             <dd>{value}</dd>
           </div>

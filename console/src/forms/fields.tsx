@@ -19,7 +19,7 @@ import { type ReactNode, useState } from 'react';
 import { useAll } from '../api/lists.ts';
 import { told } from '../api/client.ts';
 import { Names } from '../components/names.tsx';
-import type { FactValues } from '../components/ui.tsx';
+import type { Fact, FactValues } from '../components/ui.tsx';
 import { choicesOf, plain, type Unit, unitText } from '../format.ts';
 import { Problem, Rows } from './Conditions.tsx';
 
@@ -364,18 +364,16 @@ function One<Values>({ form, of }: { form: UseFormReturnType<Values>; of: Field 
 }
 
 /** What the form has, where it is only shown. */
-export const factsOf = (entries: readonly Entry[], values: object): FactValues => {
-  const facts = entries.map((entry): FactValues | undefined => {
-    if (!entry) return undefined;
+export const factsOf = (entries: readonly Entry[], values: object): Fact[] =>
+  entries.flatMap((entry): Fact[] => {
+    if (!entry) return [];
     if (isSeveral(entry)) return factsOf(entry, values);
-    if ('node' in entry) return entry.facts;
+    if ('node' in entry) return Object.entries(entry.facts ?? {});
     if ('fields' in entry) return factsOf(entry.fields, values);
     const value = entry.path.split('.').reduce<unknown>((part, name) => part?.[name as never], values);
     const isShown = entry.kind !== 'secret' && !['name', 'description', 'enabled'].includes(entry.path);
-    return isShown ? { [entry.label]: shownOf(entry, value) } : undefined;
+    return isShown ? [[entry.label, shownOf(entry, value)]] : [];
   });
-  return Object.assign({}, ...facts);
-};
 
 function shownOf(field: Field, value: unknown): ReactNode {
   const { kind, unit, empty = '–' } = field;

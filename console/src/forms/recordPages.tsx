@@ -115,7 +115,7 @@ export function recordPages<M extends object, Saved extends { id: string; name: 
       const form = useForm<ValuesOf<M>>({ initialValues: valuesOf(members, of) });
       return (
         <Card>
-          <Facts isWide of={{ ...factsOf(useEntries(form, of), form.values), ...more }} />
+          <Facts isWide of={[...factsOf(useEntries(form, of), form.values), ...Object.entries(more ?? {})]} />
         </Card>
       );
     },

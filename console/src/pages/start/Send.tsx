@@ -32,7 +32,7 @@ export function Send({ source, provider, isEditing = true, onSent }: Props) {
   const signed = useAsk('signSourceSample', { id: source.id, body: { event } }, { enabled: isSigned && isEditing });
   const shown = !isSigned ? OWN : signed.data ? indented(signed.data.sample) : '';
   // Its provider signs with a key that nobody else has, or has not sent its secret yet, for example.
-  if (signed.error) return <p role="alert">{plain(told(signed.error).message)}</p>;
+  if (isSigned && signed.error) return <p role="alert">{plain(told(signed.error).message)}</p>;
   const make = async (): Promise<ToSend> => {
     if (!isSigned) return { payload: typed ?? OWN, headers: { 'Content-Type': 'application/json' }, query: '' };
     // A sample that was sent is a duplicate: another one, with an ID of its own, is shown and sent.

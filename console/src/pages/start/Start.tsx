@@ -93,7 +93,7 @@ function Guided({ source, route, provider }: Ready) {
             Copy URL
           </Button>
         </div>
-        <Send source={source} provider={provider} onSent={() => setSent(true)} />
+        <Send key={source.verificationConfig.type} source={source} provider={provider} onSent={() => setSent(true)} />
       </Step>
       <Step number={3} state={hasArrived ? 'done' : 'now'}>
         <Card>
