@@ -91,7 +91,7 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
     const verificationConfig = { type: 'header_token', header: 'X-Token', secret: 'a token of many letters' };
     const idempotencyKey = { header: 'X-Id', windowSeconds: 60 };
     const { id } = await hookyard.client.post('/api/sources', {
-      name: 'One label',
+      ...{ name: 'One label', slug: 'one-label' },
       verificationConfig,
       idempotencyKey,
     });
