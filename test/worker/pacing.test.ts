@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { reserveSlot } from '../../db/delivery/rate-limits.ts';
-import { createPacing } from '../../worker/relay/pacing.ts';
+import { createPacing } from '../../worker/relay/round.ts';
 import { ReplayDatabase } from '../support/database/replay-database.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-hookyard.ts';

@@ -32,7 +32,7 @@ interface Follower {
 
 /** Starts the heads of ordering keys that were claimed together, and continues with what waits behind them. */
 export function startInOrder(deps: OrderedDeps, heads: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
-  // A rate limit has a claim for each slot (pacing.ts).
+  // A rate limit has a claim for each slot (round.ts).
   const followed = heads.filter((row) => policyOf(row).rateLimitPerMinute === null);
   const behind = followed.length === 0 ? Promise.resolve([]) : read(deps, followed);
   const byKey = behind.then((all) => Map.groupBy(all, ({ row }) => keyOf(row)));
