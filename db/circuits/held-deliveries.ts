@@ -182,7 +182,7 @@ export async function oldestHeld(
   return sql(db).rows<HeldDelivery>`
     select ${raw(HELD)} from held_deliveries
     where route_id = ${routeId} and delivery_id > ${after}
-      and (${destinationIds}::text[] is null or destination_id = any(${destinationIds}))
+      and (${destinationIds}::text[] is null or destination_id = any(${destinationIds}::text[]))
     order by delivery_id limit ${limit}`;
 }
 

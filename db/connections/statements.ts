@@ -1,6 +1,7 @@
 // Statements with their values in place: sql(db).rows<Row>`select ... where id = ${id}`. Each value becomes a parameter
-// ($1, $2): only what is marked as a fragment is a part of the statement, so nothing that a caller says is. Statements
-// with a name, which a connection prepares once, and parts that these share number their parameters themselves.
+// ($1, $2): only what is marked as a fragment is a part of the statement, so nothing that a caller says is. Other
+// statements are strings that number their parameters themselves: all with a name, which a connection prepares once,
+// and some without. Fragments that both kinds share have no values (`toString`).
 import type pg from 'pg';
 import { cleanJson, cleanText } from '../../core/text/error-summary.ts';
 import type { Queryable } from './pool.ts';
@@ -95,15 +96,17 @@ export class Fragment {
 
   /** For statements that number their parameters themselves. @throws Error when it has values */
   toString(): string {
-    const { text, values } = toStatement(this);
-    if (values.length > 0) throw new Error('A fragment with values is no text');
-    return text;
+    if (!this.values.every((value) => value instanceof Fragment)) throw new Error('A fragment with values is no text');
+    return String.raw({ raw: this.texts }, ...this.values);
   }
 }
 
 export const fragment = (texts: TemplateStringsArray, ...values: unknown[]): Fragment => new Fragment(texts, values);
 
-/** A part that is made of constants only: never of what a caller says, nor with numbers of parameters. */
+/**
+ * A part that is made of constants only, never of what a caller says. With numbers of parameters it is only for
+ * statements that number theirs (`toString`): `toStatement` refuses it.
+ */
 export const raw = (text: string | number): Fragment => new Fragment([String(text)]);
 
 /** A text of constants, or a fragment, as a fragment. */
@@ -120,14 +123,26 @@ export function among(column: string, ids: string[]): Fragment {
   return fragment`${raw(column)} = any(${ids}::text[]) and ${raw(column)} between ${low} and ${high}`;
 }
 
+/** Looks for the sign first: for each statement that is all, and takes no time. */
+const isNumbered = (text: string): boolean => text.includes('$') && /\$\d/.test(text);
+
+/**
+ * An array is sent once, however often it is used: each use of one has the same type.
+ * @throws Error when a text has a number of a parameter, which would be that of some other value
+ */
 export function toStatement(
   { texts, values }: Fragment,
   parameters: unknown[] = [],
 ): { text: string; values: unknown[] } {
+  if (texts.some(isNumbered)) throw new Error('A statement with values in place has a number of one');
+  const place = (value: unknown): number => {
+    const sent = Array.isArray(value) ? parameters.indexOf(value) : -1;
+    return sent === -1 ? parameters.push(value) : sent + 1;
+  };
   const placed = values.map((value) =>
-    value instanceof Fragment ? toStatement(value, parameters).text : `$${parameters.push(value)}`,
+    value instanceof Fragment ? toStatement(value, parameters).text : `$${place(value)}`,
   );
-  return { text: texts.map((text, index) => text + (placed[index] ?? '')).join(''), values: parameters };
+  return { text: String.raw({ raw: texts }, ...placed), values: parameters };
 }
 
 /** `created_at` as a member of a row: `createdAt`. */
@@ -156,28 +171,31 @@ export function sql(db: Queryable) {
     const statement = toStatement(new Fragment(texts, values));
     // Of several statements at once there are several results.
     const { rows = [], rowCount = 0 } = await db.query<Row>(statement.text, statement.values);
-    return { rows: withMembers(rows), count: rowCount ?? 0 };
+    return { rows, count: rowCount ?? 0 };
   }
-  async function only<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row> {
-    const [row] = (await run<Row>(texts, values)).rows;
+  const rowsOf = async <Row extends object>(texts: Texts, values: unknown[]): Promise<Row[]> =>
+    withMembers((await run<Row>(texts, values)).rows);
+  function theOne<Row>([row]: Row[]): Row {
     if (row === undefined) throw new Error('PostgreSQL returned no row');
     return row;
   }
   return {
-    async rows<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row[]> {
-      return (await run<Row>(texts, values)).rows;
+    rows<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row[]> {
+      return rowsOf(texts, values);
     },
     async first<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row | undefined> {
-      return (await run<Row>(texts, values)).rows[0];
+      return (await rowsOf<Row>(texts, values))[0];
     },
     async find<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row | null> {
-      return (await run<Row>(texts, values)).rows[0] ?? null;
+      return (await rowsOf<Row>(texts, values))[0] ?? null;
     },
     /** The row of a statement that returns one in any case. */
-    only,
+    async only<Row extends object>(texts: Texts, ...values: unknown[]): Promise<Row> {
+      return theOne(await rowsOf<Row>(texts, values));
+    },
     /** Its first column. */
     async value<Value>(texts: Texts, ...values: unknown[]): Promise<Value> {
-      return Object.values(await only(texts, ...values))[0];
+      return Object.values(theOne((await run(texts, values)).rows))[0];
     },
     /** The first column of all rows. */
     async column<Value = string>(texts: Texts, ...values: unknown[]): Promise<Value[]> {

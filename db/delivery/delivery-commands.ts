@@ -59,7 +59,7 @@ export async function endDeliveries(
       set status = ${status}, error = ${errorText(reason.detail)}, error_summary = ${reason.summary},
           next_attempt_at = null, finished_at = now(), counted = d.counted and ${status !== 'skipped'}
       where d.organization_id = ${organizationId} and d.status in ${raw(OPEN)} and ${isChosen}
-        and (${destinationIds}::text[] is null or d.destination_id = any(${destinationIds}))
+        and (${destinationIds}::text[] is null or d.destination_id = any(${destinationIds}::text[]))
         and (${eventId}::text is null or d.event_id = ${eventId})
         and (not ${notInBatch} or d.batch_id is null) and ${raw(KEYS_LOCKED)}
       returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
@@ -151,7 +151,7 @@ export async function endOpen(
     const look = (pages: Fragment) => sql(db).rows<OpenDelivery>`
       select d.id, d.organization_id from (
         select delivery_id from ${raw(table)} w
-        where ${pages} and (${destinationIds}::text[] is null or destination_id = any(${destinationIds}))
+        where ${pages} and (${destinationIds}::text[] is null or destination_id = any(${destinationIds}::text[]))
       ) w
       cross join lateral (
         select * from deliveries d where d.id = w.delivery_id and d.status in ${raw(OPEN)} and d.batch_id is null

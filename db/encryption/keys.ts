@@ -199,7 +199,8 @@ async function rotatePage(
   return inTransaction(pool, async (db) => {
     const rows = await sql(db).rows<{ recordId: string; sealed: string }>`
       select ${raw(recordId)} as record_id, ${raw(column)} as sealed from ${raw(table)}
-      where split_part(${raw(column)}, '.', 2) = any(${box.olderKeyIds}) and (${raw(recordId)}) collate "C" > ${after}
+      where split_part(${raw(column)}, '.', 2) = any(${box.olderKeyIds}::text[])
+        and (${raw(recordId)}) collate "C" > ${after}
       order by (${raw(recordId)}) collate "C" limit ${raw(PAGE)} for update skip locked`;
     const renewed: { recordId: string; sealed: string }[] = [];
     for (const row of rows) {

@@ -39,7 +39,7 @@ export function listBatches(
 ): Promise<Batches> {
   const matching = fragment`
     from warehouse_batches where organization_id = ${organizationId} and destination_id = ${destinationId}
-      and (${statuses}::text[] is null or status = any(${statuses}))`;
+      and (${statuses}::text[] is null or status = any(${statuses}::text[]))`;
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
       total: () => countMatching(db, matching),

@@ -196,7 +196,7 @@ export function forgetUnnamed(
     const locked = await sql(db).column`
       select address from notification_recipients
       where organization_id = ${organizationId} and confirmed_at is null and ask_at < 'infinity'
-        and (${chosen}::text[] is null or address = any(${chosen}))
+        and (${chosen}::text[] is null or address = any(${chosen}::text[]))
         and asked_at is not distinct from ${claim?.[0]?.askedAt}::timestamptz
       order by address for update skip locked`;
     if (locked.length === 0) return [];
