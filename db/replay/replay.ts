@@ -35,7 +35,7 @@ import { countWithoutAttempt } from '../ledger/entries.ts';
 export type ReplayObstacle =
   | { is: 'expired' | 'crowded'; eventId: string }
   | { is: 'unroutable'; destinationIds: string[] }
-  | { is: 'replaced'; by: string | null };
+  | { is: 'replaced'; deliveryId: string; by: string | null };
 
 export class CannotReplayError extends Error {
   override readonly name = 'CannotReplayError';
@@ -154,15 +154,18 @@ export async function replayDelivery(
   if (expired !== undefined) throw new CannotReplayError({ is: 'expired', eventId: expired });
   // The destination that its event was to go to first is tried again, whatever has taken over from it.
   const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
-  if (target.isOpen || replacedBy !== null) throw new CannotReplayError({ is: 'replaced', by: target.replacedBy });
+  if (target.isOpen || replacedBy !== null) throw replacedBefore(target);
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
   const result = await store(pool, { organizationId, targets: [target], mismatchOf }, takeRoom);
   if (result.deliveriesCreated > 0) return result;
   // Another replay was first, or its event was deleted.
   const [now] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!now) return null;
-  throw new CannotReplayError({ is: 'replaced', by: now.replacedBy });
+  throw replacedBefore(now);
 }
+
+const replacedBefore = ({ deliveryId, replacedBy }: TargetAgain) =>
+  new CannotReplayError({ is: 'replaced', deliveryId, by: replacedBy });
 
 /**
  * Creates a new delivery for each of these that can be delivered again: no later delivery replaces it, nothing of its

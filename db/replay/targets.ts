@@ -46,9 +46,9 @@ export interface Target
 const failoverColumns = (delivery: string, route: string): string => {
   const unlessPrimary = (column: string) =>
     `case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.${column} end`;
-  return `${unlessPrimary('failover_of')} as failover_of,
-    ${unlessPrimary('original_destination_id')} as original_destination_id,
-  ${unlessPrimary('failover_reason')} as failover_reason`;
+  return `${unlessPrimary('failover_of')} as "failoverOf",
+    ${unlessPrimary('original_destination_id')} as "originalDestinationId",
+  ${unlessPrimary('failover_reason')} as "failoverReason"`;
 };
 
 /**
@@ -59,14 +59,14 @@ export const EARLIER_READ = 10_000;
 
 /** The ordering key of a delivery that repeats one, as long as its route orders deliveries. */
 const orderColumns = (delivery: string, route: string): string =>
-  `case when ${route}.ordering is not null then ${delivery}.order_hash end as order_hash,
-  case when ${route}.ordering is not null then ${delivery}.order_key end as order_key`;
+  `case when ${route}.ordering is not null then ${delivery}.order_hash end as "orderHash",
+  case when ${route}.ordering is not null then ${delivery}.order_key end as "orderKey"`;
 
 /** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
 const versionColumns = (delivery: string, route: string): string =>
-  `coalesce(${route}.version, ${delivery}.route_version) as route_version,
+  `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
   case when ${route}.id is null then ${delivery}.transform_version
-    else ${transformVersion(route)} end as transform_version`;
+    else ${transformVersion(route)} end as "transformVersion"`;
 
 /**
  * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery,
@@ -119,31 +119,32 @@ export async function findTargets(
         order by event_id, destination_id, route_id, chain, id desc
       ), candidate as (
         select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority,
-          null as failover_of, null as original_destination_id, null as failover_reason
+          null as "failoverOf", null as "originalDestinationId", null as "failoverReason"
         from wanted w
         join routes r on r.source_id = w.source_id and r.organization_id = ${organizationId} and r.enabled
         cross join lateral unnest(r.destination_ids) as d(destination_id)
         union
-        select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x.failover_of, x.original_destination_id,
-               x.failover_reason
+        select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x."failoverOf", x."originalDestinationId",
+               x."failoverReason"
         from wanted w join latest x on x.event_id = w.id
-        where ${destinationIds}::text[] is not null and x.destination_id = any(${destinationIds})
+        where ${destinationIds}::text[] is not null and x.destination_id = any(${destinationIds}::text[])
           and not exists (
             select from routes r where r.source_id = w.source_id and r.organization_id = ${organizationId}
               and r.enabled and r.destination_ids @> array[x.destination_id])
       )
-      select c.event_id, c.source_id, c.route_id, c.destination_id, c.priority, t.enabled, c.failover_of,
-        c.original_destination_id, c.failover_reason, h.end_id as replay_of, coalesce(h.counted_ids, '{}') as replaces,
-        coalesce(h.open, false) as is_open, ${raw(versionColumns('x', 'cr'))}, ${raw(orderColumns('x', 'cr'))}
+      select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId",
+        c.destination_id as "destinationId", c.priority, t.enabled, c."failoverOf", c."originalDestinationId",
+        c."failoverReason", h.end_id as "replayOf", coalesce(h.counted_ids, '{}') as replaces,
+        coalesce(h.open, false) as "isOpen", ${raw(versionColumns('x', 'cr'))}, ${raw(orderColumns('x', 'cr'))}
       from candidate c
       join destinations t on t.id = c.destination_id and t.organization_id = ${organizationId}
       left join chains h on h.event_id = c.event_id and h.route_id is not distinct from c.route_id
-        and h.chain = coalesce(c.original_destination_id, c.destination_id)
+        and h.chain = coalesce(c."originalDestinationId", c.destination_id)
       left join latest x on x.event_id = c.event_id and x.destination_id = c.destination_id
         and x.route_id is not distinct from c.route_id
-        and x.chain = coalesce(c.original_destination_id, c.destination_id)
+        and x.chain = coalesce(c."originalDestinationId", c.destination_id)
       left join routes cr on cr.id = c.route_id and cr.organization_id = ${organizationId}
-      where ${destinationIds}::text[] is null or c.destination_id = any(${destinationIds})
+      where ${destinationIds}::text[] is null or c.destination_id = any(${destinationIds}::text[])
       order by c.event_id, c.destination_id, c.route_id limit ${Number.isFinite(all) ? all : null}`;
   });
   // The last of an event that has too many.
@@ -173,12 +174,13 @@ export async function targetsAgain(pool: Pool, organizationId: string, deliveryI
       with wanted as materialized (
         select d.* from deliveries d where ${ofThese}
       ), ${chains({ organizationId, eventIds, firstDelivery })}
-      select d.id as delivery_id, d.status, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority,
-        t.enabled, ${raw(failoverColumns('d', 'r'))}, ${raw(versionColumns('d', 'r'))}, ${raw(orderColumns('d', 'r'))},
-        coalesce(h.end_id, d.id) as replay_of, coalesce(h.counted_ids, array[d.id]) as replaces,
-        coalesce(h.open, d.status in ${raw(OPEN)}) as is_open,
-        case when h.last_id > d.id then h.last_id end as replaced_by,
-        case when h.last_replay_id > d.id then h.last_replay_id end as replayed_by
+      select d.id as "deliveryId", d.status, d.event_id as "eventId", d.source_id as "sourceId",
+        d.route_id as "routeId", d.destination_id as "destinationId", d.priority, t.enabled,
+        ${raw(failoverColumns('d', 'r'))}, ${raw(versionColumns('d', 'r'))}, ${raw(orderColumns('d', 'r'))},
+        coalesce(h.end_id, d.id) as "replayOf", coalesce(h.counted_ids, array[d.id]) as replaces,
+        coalesce(h.open, d.status in ${raw(OPEN)}) as "isOpen",
+        case when h.last_id > d.id then h.last_id end as "replacedBy",
+        case when h.last_replay_id > d.id then h.last_replay_id end as "replayedBy"
       from wanted d join destinations t on t.id = d.destination_id and t.organization_id = ${organizationId}
       join sources s on s.id = d.source_id and s.organization_id = ${organizationId}
       left join routes r on r.id = d.route_id and r.organization_id = ${organizationId}
