@@ -3,7 +3,7 @@ import type { AnnouncedChange } from '../../core/messages/announcements.ts';
 import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/channel.ts';
 import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
-import { jsonParameter, raw, sql } from '../connections/statements.ts';
+import { jsonParameter, raw, rowsParameter, sql } from '../connections/statements.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { dueInTurn, ISSUE_NAMES } from '../sql/rules.ts';
 import { noteArrived, noteFailed, notifyLater, notifyOther } from './alert-channels.ts';
@@ -68,10 +68,11 @@ export async function claimMessages(db: Queryable, limit: number): Promise<{ due
  * lost.
  */
 export async function noteStarted(db: Queryable, started: readonly MessageKey[]): Promise<void> {
-  const ids = started.map(({ messageId }) => messageId);
-  if (ids.length > 0)
+  if (started.length > 0)
     await sql(db).run`
-      update messages set due_at = now() + interval '3 hours' where id = any(${ids}::text[]) and sent_at is null`;
+      update messages m set due_at = now() + interval '3 hours'
+      from json_to_recordset(${rowsParameter(started)}::json) as s(organization_id text, message_id text)
+      where m.organization_id = s.organization_id and m.id = s.message_id and m.sent_at is null`;
 }
 
 interface Loaded {
@@ -271,16 +272,18 @@ async function takeBack(
   const { id, organizationId } = channel;
   if (kind === 'failing' && failingChannelId !== null)
     return notifyOther(db, { id: failingChannelId, organizationId }, changes, [...triedChannelIds, id]);
-  if (kind === 'recovered') await notifyLater(db, channel, failingChannelId, createdAt);
-  // The channel knows what it knew before; it is notified of what is still so, once it is enabled and has been given
-  // time.
-  else
+  if (kind === 'recovered') {
+    await notifyLater(db, channel, failingChannelId, createdAt);
+  } else {
+    // The channel knows what it knew before; it is notified of what is still so, once it is enabled and has been given
+    // time.
     await sql(db).run`
       update alert_announcements a
       set announced = t.before, announced_at = now(),
           announced_exhausted = a.announced_exhausted and t.change not in ('opened', 'exhausted')
       from json_to_recordset(${jsonParameter(changes)}::json) as t("issueId" text, change text, before text)
       where a.organization_id = ${organizationId} and a.channel_id = ${id} and a.issue_id = t."issueId"`;
+  }
   if (kind === 'digest')
     await sql(db).run`
       update alert_channels set last_digest_at = null where organization_id = ${organizationId} and id = ${id}`;
