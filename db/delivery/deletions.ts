@@ -273,16 +273,15 @@ export async function cancelOfDeletedDestination(
 
 /** Removes rows without an open delivery, so that they are not found again. */
 async function forget(db: Queryable, rows: Waiting[]): Promise<void> {
-  await sql(db).run`
-    with gone as materialized (
-      select delivery_id as id, organization_id, destination_id, route_id, priority
-      from json_to_recordset(${rowsParameter(rows)}::json) as g(delivery_id text, organization_id text,
-        destination_id text, route_id text, priority int)
-    ), unqueued as (${unqueue('gone')})
-    ${unhold('gone')}`;
+  const gone = fragment`(
+    select delivery_id as id, organization_id, destination_id, route_id, priority
+    from json_to_recordset(${rowsParameter(rows)}::json) as g(delivery_id text, organization_id text,
+      destination_id text, route_id text, priority int))`;
+  await sql(db).run`${unqueue(gone)}`;
   await dropWaiting(
     db,
     rows.map(({ destinationId }) => destinationId),
     rows.map(({ deliveryId }) => deliveryId),
   );
+  await sql(db).run`${unhold(gone)}`;
 }

@@ -59,10 +59,7 @@ export async function reserveSlot(
  * @returns false when the delivery has ended
  */
 export async function queueForTurn(db: Queryable, deliveryId: string): Promise<boolean> {
-  const columns = {
-    ...{ delivery_id: 'w.id', shard: `${shardOf(deliveryId)}::smallint`, failover_of: 'w.failover_of' },
-    ...{ order_hash: 'w.order_hash', resume: "'waiting'" },
-  };
+  const own = { delivery_id: 'w.id', failover_of: 'w.failover_of', order_hash: 'w.order_hash', resume: "'waiting'" };
   // Locks the delivery before its row in the outbox, like all statements that end deliveries. `next_attempt_at` is for
   // display only: the earliest time.
   return sql(db).any`
@@ -71,9 +68,10 @@ export async function queueForTurn(db: Queryable, deliveryId: string): Promise<b
       set status = ${raw(WAITING_STATUS)}, next_attempt_at = greatest(now(),
         (select next_at from rate_limits l where l.destination_id = d.destination_id))
       where d.id = ${deliveryId} and d.status in ${raw(OPEN)}
-      returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of, order_hash
+      returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of, order_hash,
+                ${shardOf(deliveryId)}::smallint as shard
     ), queued as (
-      ${raw(toOutbox('w', columns))}
+      ${raw(toOutbox('w', own))}
       from waiting w
       on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = 'waiting'
       returning o.delivery_id
