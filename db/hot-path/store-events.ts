@@ -286,10 +286,8 @@ export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: B
 }
 
 export async function findStored(db: Queryable, events: NewEvent[]): Promise<string[]> {
+  const ids = events.map(({ id }) => id);
   return sql(db).column`
-    select id from events where ${among(
-      'id',
-      events.map(({ id }) => id),
-    )}
+    select id from events where ${among('id', ids)}
       and organization_id = any(${events.map(({ organizationId }) => organizationId)}::text[])`;
 }

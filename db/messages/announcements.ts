@@ -67,13 +67,11 @@ export async function createAnnouncements(pool: Pool, after: string): Promise<Ro
         select n.*, sum(p.issues) over (order by n.id) - p.issues as before, count(*) over ()::int as total
         from next n join per_organization p using (organization_id)
       )
-      select id, organization_id, on_acknowledged, on_resolved,
-             throttle_minutes, quiet_hours, digest_minutes,
-             last_digest_at, failing_since, failed_at,
-             last_sent_at,
-             (select count(*)::int from (select from messages m where m.channel_id = c.id
-               limit ${raw(MAX_UNDER_WAY)}) m)
-               as under_way, total, now() as now
+      select id, organization_id, on_acknowledged, on_resolved, throttle_minutes, quiet_hours, digest_minutes,
+             last_digest_at, failing_since, failed_at, last_sent_at,
+             (select count(*)::int from (
+               select from messages m where m.channel_id = c.id limit ${raw(MAX_UNDER_WAY)}) m) as under_way,
+             total, now() as now
       from compared c where before < ${raw(MAX_COMPARED)} order by id`;
     const [first] = channels;
     if (first === undefined) return { created: 0, last: '' };

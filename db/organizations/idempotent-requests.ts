@@ -91,5 +91,7 @@ export async function releaseClaim(db: Queryable, claim: Claim): Promise<void> {
 
 /** Deletes expired rows, in bounded steps. @returns true when there may be more */
 export function forgetIdempotentRequests(db: Queryable): Promise<boolean> {
+  // Locked rows are skipped: one that a claim takes over at this moment must not be deleted afterwards. What else is
+  // locked waits for the next round.
   return forgetStep(db, FORGETTING, REQUESTS, fragment`expires_at <= now() order by expires_at`);
 }

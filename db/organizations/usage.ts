@@ -133,14 +133,13 @@ export async function storedParts(db: Queryable, payloadDays: number | null): Pr
     return fragment`select organization_id as id, ${bytes} as bytes from ${raw(table)} t ${sample} group by 1`;
   });
   const attempts = weighed('attempts', ATTEMPT);
-  // An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries. Organizations beyond
-  // these hold less than a thousandth each.
   const rows = await sql(db).rows<{ id: string; part: number | null }>`
     select id, sum(bytes) / nullif(sum(sum(bytes)) over (), 0) as part
     from (
       ${joined(tables, ' union all ')}
       union all
       select d.organization_id, ${attempts.bytes} from attempts a ${attempts.sample}
+      -- one by one: joined, PostgreSQL may read all deliveries
       cross join lateral (select organization_id from deliveries d where d.id = a.delivery_id offset 0) d group by 1
       union all
       select organization_id, sum(stored) from (
@@ -148,6 +147,7 @@ export async function storedParts(db: Queryable, payloadDays: number | null): Pr
         from ${byDay(raw('true'), keptSince(fragment`${payloadDays}`))} l group by organization_id, bucket
       ) days group by 1
     ) stored
+    -- organizations beyond these hold less than a thousandth each
     group by id order by part desc nulls last limit 1000`;
   return new Map(rows.map(({ id, part }) => [id, part ?? 0]));
 }

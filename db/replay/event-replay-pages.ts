@@ -61,10 +61,8 @@ interface ReplayRow extends EventSelection, Omit<ReplayProgress, 'replayedUntil'
 }
 
 const ROW = `
-organization_id, status, pages, next_id, end_id,
-requested_at, destination_ids, rate_per_second,
-started_at is not null as started, events_total, events_replayed,
-events_expired, events_unroutable, deliveries_created,
+organization_id, status, pages, next_id, end_id, requested_at, destination_ids, rate_per_second,
+started_at is not null as started, events_total, events_replayed, events_expired, events_unroutable, deliveries_created,
 extract(epoch from page_at - clock_timestamp())::float8 * 1000 as rest_ms,
 jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
                                       'routed', event_routed)) as filter`;
