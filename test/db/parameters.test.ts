@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { cleanText } from '../../core/text/error-summary.ts';
 import { bisectRefused } from '../../db/sql/ranges.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
-import { bytesParameter, jsonParameter } from '../../db/connections/statements.ts';
+import { among, bytesParameter, fragment, jsonParameter, raw, toStatement } from '../../db/connections/statements.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { testPool } from '../support/service.ts';
 import { late } from '../support/use-hookyard.ts';
@@ -65,6 +65,24 @@ describe('parameters of statements', () => {
     const again = await client.query(statement).finally(() => client.release());
     for (const { rows } of [found, again]) expect(rows).to.deep.equal([{ one: 'a\ufffdb' }]);
     expect(statement.values).to.deep.equal(['a\0b']);
+  });
+});
+
+describe('statements with their values in place', () => {
+  it('send an array once', () => {
+    const ids = ['b', 'a'];
+    const statement = fragment`select ${'b'} where ${among('x', ids)} or ${among('y', ids)}`;
+    expect(toStatement(statement)).to.deep.equal({
+      text: 'select $1 where x = any($2::text[]) and x between $3 and $4 or y = any($2::text[]) and y between $5 and $6',
+      values: ['b', ids, 'a', 'b', 'a', 'b'],
+    });
+  });
+
+  it('have no numbers of parameters in their texts, which only numbered statements may share', () => {
+    const numbered = fragment`select ${raw('$1::text')}`;
+    expect(() => toStatement(fragment`${numbered} where ${true}`)).to.throw('a number of one');
+    expect(`${numbered}`).to.equal('select $1::text');
+    expect(() => `${fragment`select ${1}`}`).to.throw('is no text');
   });
 });
 
