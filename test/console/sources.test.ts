@@ -90,11 +90,8 @@ describeConsole('the pages of sources', ({ hookyard, records }) => {
   it('shows settings of one label beside each other', async () => {
     const verificationConfig = { type: 'header_token', header: 'X-Token', secret: 'a token of many letters' };
     const idempotencyKey = { header: 'X-Id', windowSeconds: 60 };
-    const { id } = await hookyard.client.post('/api/sources', {
-      ...{ name: 'One label', slug: 'one-label' },
-      verificationConfig,
-      idempotencyKey,
-    });
+    const body = { name: 'One label', slug: 'one-label', verificationConfig, idempotencyKey };
+    const { id } = await hookyard.client.create('/api/sources', body);
     await onPage(`/sources/${id}`, async (page) => {
       await page.getByRole('tab', { name: 'Settings' }).click();
       for (const text of ['X-Token', 'X-Id']) await page.getByRole('definition').getByText(text).waitFor();
