@@ -105,7 +105,7 @@ describe('the pages of a replay and the backlog', () => {
     const routeId = await insertRoute(db.pool, db, [db.destinationId]);
     const { progress } = await page(key, 1);
     expect(progress).to.include({ pages: 0, eventsReplayed: 0 });
-    expect(progress.waitsFor).to.include('more than 1 delivery (limit deliveriesPerEvent);').and.include('limit deliveriesPerEvent');
+    expect(progress.waitsFor).to.include('more than 1 delivery (limit deliveriesPerEvent);');
     await db.pool.query('update routes set enabled = false where id = $1', [routeId]);
     expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 2 });
   });
