@@ -67,7 +67,7 @@ export const relayClaim = new Histogram({
 
 export const releaseUnserved = new Gauge({
   name: 'hookyard_release_unserved',
-  help: '1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
+  help: 'Is 1 if, as far as this worker knows, workflows are not being processed (it receives none, and no worker of the current release polls for them); otherwise 0.',
   in: ['worker'],
 });
 

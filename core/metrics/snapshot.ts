@@ -85,7 +85,7 @@ export const snapshotAge = new Gauge({
 /** Not of the snapshot, which tells nothing of a database that is away. */
 export const databaseUp = new Gauge({
   name: 'hookyard_database_up',
-  help: '1 if this process could use PostgreSQL a few seconds ago (read from it, and write to it if the process needs to); otherwise 0.',
+  help: 'Is 1 if this process could use PostgreSQL a few seconds ago (read from it, and write to it if the process needs to); otherwise 0.',
 });
 
 export const databaseLimit = new Gauge({

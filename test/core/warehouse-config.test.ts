@@ -77,7 +77,7 @@ describe('warehouse configuration', () => {
     ['s3', { region: 'EU Central' }, /^must be a region/],
     ['s3', { region: 'evil.example/' }, /^must be a region/],
     ['s3', { secretAccessKey: '' }, /^must not be empty$/],
-    ['s3', { accessKeyId: 'with\nbreak' }, /line breaks/],
+    ['s3', { accessKeyId: 'with\nbreak' }, /control characters/],
     ['s3', { endpoint: 'ftp://example.com' }, /^must be an absolute http/],
     ['s3', { endpoint: 'https://user:pass@example.com' }, /credentials/],
     ['s3', { endpoint: 'https://example.com/path' }, /path/],

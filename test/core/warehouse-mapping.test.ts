@@ -257,7 +257,7 @@ describe('field mapping', () => {
   const good = { source: '$.id', target: 'id', type: 'string' };
   // What is wrong, the members of a rule that differ, the reason.
   const ofRule: [string, object, RegExp][] = [
-    ['no expression', { source: 'payload.id' }, /^source must be a JSONPath expression \(RFC 9535\).*: /],
+    ['no expression', { source: 'payload.id' }, /^source must be a JSONPath expression \(RFC 9535\) such as .* \(/],
     ['a member that events lack', { source: '$.body.id' }, /^source must start with one of \$\.payload.*no "body"$/],
     ['".." twice', { source: '$..a..b' }, /^source must not use "\.\." more than once$/],
     ['".." in a filter of ".."', { source: '$..[?count(@..*) > 1]' }, /more than once$/],
