@@ -1,7 +1,8 @@
 // Messages of the outbox: loaded, rendered, sent and ended. Delivered at least once, like events.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { type ChannelType, mayReceive, type RecipientRule, recipients } from '../core/messages/channel.ts';
+import type { ChannelType } from '../core/messages/channel.ts';
+import { mayReceive, type RecipientRule, recipients } from '../core/messages/route-mails.ts';
 import { type IssueSink, issueSubjects } from '../core/messages/issues.ts';
 import { renderMail } from '../core/messages/mail.ts';
 import { type AlertContent, type AlertMessage, type PeopleLinks, peopleLink } from '../core/messages/message.ts';

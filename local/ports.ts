@@ -1,4 +1,4 @@
-// Ports of the embedded stack: all on loopback.
+// Ports of the embedded stack, all on loopback, and waiting until something is up.
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

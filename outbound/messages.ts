@@ -1,6 +1,7 @@
 // Sends messages: to alert channels by HTTP through the address guard, no matter who chose the address, and by mail.
 import { PAGERDUTY_URLS, pagerDutyBody, slackBody, teamsBody, webhookBody } from '../core/messages/bodies.ts';
-import type { ChannelConfig, OpenChannel, StopLink } from '../core/messages/channel.ts';
+import type { ChannelConfig, OpenChannel } from '../core/messages/channel.ts';
+import type { StopLink } from '../core/messages/route-mails.ts';
 import { alertMail, type MailText } from '../core/messages/mail.ts';
 import type { AlertMessage } from '../core/messages/message.ts';
 import { retryAfterOf } from '../core/delivery/backoff.ts';

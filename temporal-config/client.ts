@@ -1,4 +1,4 @@
-// The client of Temporal of one installation. What it names there gets the prefix of the installation, so that several
+// The connection to Temporal, and the client of one installation. What it names there gets the prefix of the installation, so that several
 // can share a namespace. While the namespace has no search attributes, it starts workflows without them: Temporal
 // refuses unknown ones.
 import {

@@ -4,7 +4,7 @@ import type { createDocument } from 'zod-openapi';
 // the component that it is first found in, and the member: `CreateSourceRequest`, `DeliveryStatus`,
 // `RoutePreviewRequest`. Components come first, in the order of the alphabet, then operations in theirs.
 
-/** The better name, by the one that it would have (./components.ts). */
+/** The better name, by the one that it would have (`withComponents`). */
 const NAMES: Readonly<Record<string, string>> = {
   AcceptedSuccess: 'AcceptedEvent',
   AcceptedOption2: 'AcceptedChallenge',
@@ -173,8 +173,7 @@ function defined(schema: JsonSchema): JsonSchema {
 }
 
 // Gives every object and every enumeration in the description a name: it becomes a component, and equal ones are the
-// same. What generators make of the description then has one type for each, called as it is called here
-// (above).
+// same. What generators make of the description then has one type for each, called as it is called here.
 
 type Content = Record<string, { schema?: JsonSchema }>;
 interface Parameter {

@@ -6,7 +6,7 @@ import type { Plan, Scope } from '../../core/config/plans-and-scopes.ts';
 import type { Settings } from '../../core/config/config.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import type { Limits } from '../../core/fairness/organization-limits.ts';
-import type { RecipientRule } from '../../core/messages/channel.ts';
+import type { RecipientRule } from '../../core/messages/route-mails.ts';
 import type { IngestResult } from '../../core/metrics/ingest.ts';
 import type { Log } from '../../core/process/log.ts';
 import type { WorkflowLink } from '../../core/temporal/names.ts';

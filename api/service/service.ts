@@ -3,7 +3,7 @@ import { ConfigError, withSecretFiles } from '../../core/config/secret-files.ts'
 import { describeSettings, publicUrl, readLogSettings, readSettings, type Settings } from '../../core/config/config.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { parseRange, apiService, ownServices } from '../../core/http/addresses.ts';
-import { recipientRule } from '../../core/messages/channel.ts';
+import { recipientRule } from '../../core/messages/route-mails.ts';
 import { endWithParent, sayReady } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { createLog, exitWith, type Log, logForNode } from '../../core/process/log.ts';

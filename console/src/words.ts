@@ -1,4 +1,4 @@
-// Kinds and causes of issues in words.
+// Issues, and the statuses of deliveries and events, in words.
 import type { Event, Delivery, Issue } from '@hookyard/client';
 import { plain, choicesOf, plural } from './format.ts';
 

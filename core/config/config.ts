@@ -6,7 +6,7 @@ import { parseRange } from '../http/addresses.ts';
 import { hostAndPort, isDenied } from '../http/urls.ts';
 import { LANE_SETTINGS } from '../delivery/delivery.ts';
 import { ConfigError, SECRETS, type SecretName } from './secret-files.ts';
-import { isRecipientRule } from '../messages/channel.ts';
+import { isRecipientRule } from '../messages/route-mails.ts';
 import { parseGrant } from '../warehouse/operator-access.ts';
 
 const integer = (min: number, max: number) =>

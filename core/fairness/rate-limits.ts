@@ -1,3 +1,5 @@
+// Two ways to limit a rate in one process: a bucket of tokens, and counts in windows of time.
+
 // A token bucket: limits a rate over time and lets a burst of one second through (W. Turner, "New directions in
 // communications", 1986). Times are ms of a monotonic clock.
 

@@ -1,4 +1,5 @@
-// Where Hookyard's own services listen. Destinations never reach them (outbound/http/protected-services.ts).
+// Where Hookyard's own services listen, which destinations never reach (outbound/http/protected-services.ts); ranges of
+// IP addresses; and what `npm start` allows.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '../config/config.ts';

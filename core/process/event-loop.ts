@@ -1,4 +1,4 @@
-// Delays of the event loop and the work that caused them. A blocked loop serves nothing else, so the log names work
+// Delays of the event loop and the work that caused them, and the processor time of threads. A blocked loop serves nothing else, so the log names work
 // that takes long.
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';

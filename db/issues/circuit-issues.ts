@@ -1,4 +1,5 @@
-// The issues of circuits: parts of the statement that changes circuits, so that they open and end with them.
+// Parts of statements that change issues: what an issue is about, and the issues of circuits, which open and end in the
+// statement that changes the circuit.
 import { type IssueSubject, REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 
 // What an issue is about, in statements. Where a kind names no source, route or destination, parameters have an empty

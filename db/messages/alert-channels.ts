@@ -1,4 +1,4 @@
-// Alert channels that fail: another channel is notified of that, and again when the first one works or is gone. At
+// Alert channels with their configuration opened, and those that fail: another channel is notified of that, and again when the first one works or is gone. At
 // PagerDuty that ends the incident.
 import { type AnnouncedChange, chooseOther, type OtherChannel } from '../../core/messages/announcements.ts';
 import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/messages/channel.ts';

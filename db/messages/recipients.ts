@@ -1,5 +1,5 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (notification_recipients).
-import type { RecipientRule, StopLink } from '../../core/messages/channel.ts';
+import type { RecipientRule, StopLink } from '../../core/messages/route-mails.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hops } from '../sql/rules.ts';
 import { sealStop, type SecretBox } from '../encryption/secret-box.ts';

@@ -11,7 +11,7 @@ import {
   rangeBeyond,
 } from '../../core/http/addresses.ts';
 import { type IngestTokens, isIngestAddress, newIngestToken, readBelow } from '../../core/ingest/ingest-url.ts';
-import { emailList, isRecipientRule, mayReceive, recipientRule } from '../../core/messages/channel.ts';
+import { emailList, isRecipientRule, mayReceive, recipientRule } from '../../core/messages/route-mails.ts';
 
 describe('scopes', () => {
   const groups: [SingleScope, 'read' | 'write'][] = [

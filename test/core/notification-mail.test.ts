@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { named, ownWords } from '../../core/text/error-summary.ts';
 import { type MailFacts, renderConfirmation, renderMail, withStopLink } from '../../core/messages/mail.ts';
-import { recipients } from '../../core/messages/channel.ts';
+import { recipients } from '../../core/messages/route-mails.ts';
 
 const facts: MailFacts['facts'] = {
   ...{ source_id: 'src_1', destination_id: 'dst_1', event_id: 'evt_1', delivery_id: 'dlv_1', attempts: 6 },

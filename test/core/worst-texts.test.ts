@@ -9,7 +9,7 @@ import { parseRetryAfter } from '../../core/delivery/backoff.ts';
 import { cleanJson, errorText } from '../../core/text/error-summary.ts';
 import { deliveryUrl, withoutParameter } from '../../core/delivery/delivery-url.ts';
 import { parsePath } from '../../core/text/dotted-path.ts';
-import { emailList } from '../../core/messages/channel.ts';
+import { emailList } from '../../core/messages/route-mails.ts';
 import { readForm } from '../../core/forms/forms.ts';
 import { checkHeaderName, isMediaType, hopsOf } from '../../core/http/headers.ts';
 import { pathProblem } from '../../core/ingest/ingest-url.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CONFIRM_WITHIN_MS, renderConfirmation } from '../../core/messages/mail.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import type { RecipientRule } from '../../core/messages/channel.ts';
+import type { RecipientRule } from '../../core/messages/route-mails.ts';
 import { every, type PollLoop } from '../../core/process/poll-loop.ts';
 import {
   type Asked,

@@ -11,7 +11,7 @@ import { createWarehouseActivities } from '../../activities/warehouse-flush/inde
 import { publicUrl, type Settings } from '../../core/config/config.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { PeopleLinks } from '../../core/messages/message.ts';
-import { recipientRule } from '../../core/messages/channel.ts';
+import { recipientRule } from '../../core/messages/route-mails.ts';
 import { messageTaskQueue, replayTaskQueue, warehouseTaskQueue, workflowLinks } from '../../core/temporal/names.ts';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import { createStopLink } from '../../db/messages/recipients.ts';

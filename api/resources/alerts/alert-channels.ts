@@ -4,8 +4,8 @@ import {
   channelConfigSchemas,
   type ChannelType,
   INCIDENT_TYPES,
-  recipients,
 } from '../../../core/messages/channel.ts';
+import { recipients } from '../../../core/messages/route-mails.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
 import {

@@ -1,6 +1,6 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
 import { z } from 'zod';
-import { isOfDomain, mayReceive, recipients } from '../../../core/messages/channel.ts';
+import { isOfDomain, mayReceive, recipients } from '../../../core/messages/route-mails.ts';
 import { plural } from '../../../core/text/words.ts';
 import {
   askAgain,

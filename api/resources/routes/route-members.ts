@@ -2,7 +2,7 @@
 // A new field is a row here, and a column in db/schema/ and of the entity.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
-import { emailList } from '../../../core/messages/channel.ts';
+import { emailList } from '../../../core/messages/route-mails.ts';
 import { LANE_SETTINGS } from '../../../core/delivery/delivery.ts';
 import { MISSING_KEYS, ON_EXHAUSTED } from '../../../core/delivery/ordering.ts';
 import { fieldReader } from '../../../core/filters/filter.ts';

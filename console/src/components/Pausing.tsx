@@ -114,10 +114,10 @@ export function NextTry({ of: status }: { of: CircuitStatus }) {
   const now = useNow();
   const { circuitState, openedAt, cooldownSeconds, probeSuccessCount, probeSuccessThreshold } = status;
   if (circuitState === 'half_open')
-    return `Probing now: ${probeSuccessCount} of ${plural(probeSuccessThreshold, 'successful probe')}`;
+    return `${probeSuccessCount} of ${plural(probeSuccessThreshold, 'successful probe')} so far`;
   const at = Date.parse(openedAt ?? '') + cooldownSeconds * 1000;
   const left = Math.ceil((at - now) / 1000);
-  if (!(left > 0)) return 'Probing now';
+  if (!(left > 0)) return 'Next probe now, or with the next delivery';
   return `Next probe in ${left < 120 ? `${left} s` : durationText(left * 1000)} (${timeText(at, zone).slice(11)})`;
 }
 
@@ -169,7 +169,7 @@ const watch = ({ id, name }: Route, mayCount: boolean) =>
         // A retry cannot succeed before the cooldown has passed; who closes it by hand elsewhere rarely waits for that.
         const retriedAt = Date.parse(openedAt ?? '') + status.cooldownSeconds * 1000;
         const isRetried = !closedHere.delete(id) && Date.parse(status.lastSuccessAt ?? '') >= retriedAt;
-        const closed = `Circuit breaker closed for route ${plain(name)}${isRetried ? ' after a successful probe' : ''}`;
+        const closed = `Circuit breaker closed for route ${plain(name)}${isRetried ? ` after ${plural(status.probeSuccessThreshold, 'successful probe')}` : ''}`;
         const some = held?.total === 0 ? closed : `${closed}. Held deliveries resumed.`;
         const resumed = isRetried ? some : resumedText(closed)(held);
         const message = status.paused ? `${closed}. The route is still paused.` : resumed;
@@ -177,7 +177,8 @@ const watch = ({ id, name }: Route, mayCount: boolean) =>
         void askAgain();
       }
       // It was closed here, and has opened again since.
-      if (status.openedAt && openedAt !== null && status.openedAt !== openedAt) closedHere.delete(id);
+      const isNewOpening = before === undefined || (openedAt !== null && status.openedAt !== openedAt);
+      if (status.openedAt && !isClosed && isNewOpening) closedHere.delete(id);
       return {
         status,
         openedAt: status.openedAt ?? openedAt,
@@ -235,7 +236,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
               <HeldCount kind="route" of={route} /> from route <Name id={id} name={route.name} />.{' '}
             </>
           )}
-          Closes the circuit breaker now instead of waiting for the next probe.
+          Closes the circuit breaker now instead of waiting for successful probes.
         </p>
         <p>
           Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and

@@ -106,13 +106,19 @@ const EMPTY: ReactNode[] = [undefined, null, false, ''];
 /** What a record is, as names and values. */
 export function Facts({ of, isWide = false }: { of: FactValues | Fact[]; isWide?: boolean }) {
   const facts = Array.isArray(of) ? of : Object.entries(of);
+  const shown = new Map<string, number>();
+  // By its name, so that it stays while others come and go; names may repeat.
+  const keyOf = (name: string): string => {
+    const before = shown.get(name) ?? 0;
+    shown.set(name, before + 1);
+    return `${name} ${before}`;
+  };
   return (
     <dl className={isWide ? 'facts facts-wide' : 'facts'}>
       {facts
         .filter(([, value]) => !EMPTY.includes(value))
-        .map(([name, value], index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and the order stays
-          <div key={`${name} ${index}`}>
+        .map(([name, value]) => (
+          <div key={keyOf(name)}>
             <dt className="small quiet">{name}</dt>
             <dd>{value}</dd>
           </div>

@@ -1,4 +1,4 @@
-// Conditions of a filter, as rows: field, operator, value.
+// Rows of fields that are added and removed, and conditions of a filter as such rows: field, operator, value.
 import type { FilterCondition } from '@hookyard/client';
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';

@@ -5,7 +5,8 @@ import { useMemo, useState } from 'react';
 import { copy, IconButton } from '../components/ui.tsx';
 import { plain, sentence, sizeText } from '../format.ts';
 import { save } from '../csv.ts';
-import { JsonTree, Lines, scan } from './JsonTree.tsx';
+import { JsonTree, Lines } from './JsonTree.tsx';
+import { scan } from './scan.ts';
 
 type View = 'tree' | 'raw' | 'hex';
 /** Longer lines are cut, so that what is far out of sight is not in the page. */

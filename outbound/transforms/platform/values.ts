@@ -1,4 +1,4 @@
-// Functions of the platform that need nothing of the host.
+// What every part of the platform is made of, and the functions that need nothing of the host.
 
 /**
  * A question's answer: bytes, or what JSON can hold.

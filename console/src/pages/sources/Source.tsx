@@ -62,7 +62,7 @@ function TestWebhook({ source }: { source: Source }) {
         {providers.error && <Failed error={providers.error} />}
         {(source.provider === null || providers.data) && (
           <Send
-            key={source.verificationConfig.type}
+            key={`${source.verificationConfig.type} ${source.provider}`}
             {...{ source, isEditing, onSent }}
             provider={providers.data?.records.find(({ name }) => name === source.provider) ?? null}
           />

@@ -93,7 +93,12 @@ function Guided({ source, route, provider }: Ready) {
             Copy URL
           </Button>
         </div>
-        <Send key={source.verificationConfig.type} source={source} provider={provider} onSent={() => setSent(true)} />
+        <Send
+          key={`${source.verificationConfig.type} ${source.provider}`}
+          source={source}
+          provider={provider}
+          onSent={() => setSent(true)}
+        />
       </Step>
       <Step number={3} state={hasArrived ? 'done' : 'now'}>
         <Card>
