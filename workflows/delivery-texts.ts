@@ -186,7 +186,7 @@ export function failed(facts: Facts, openUntil: string): string {
 export function failedAndClosed(facts: Facts): string {
   return paragraphs(
     `${shownFailure(facts.view)} There will be no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace lacks Hookyard's search attributes.`,
-    `To replay the delivery as long as the payload is kept: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`.`,
+    `The delivery can be replayed through the API as long as the payload is kept: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`.`,
     seeAlso(facts, ofDestination(facts, 'failed')),
   );
 }

@@ -50,6 +50,6 @@ export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {
 function describe(repairs: Repairs): string {
   const lines = Object.entries(repairs).map(([kind, count]) => `* ${kind}: ${count}`);
   return lines.length === 0
-    ? 'No inconsistencies between PostgreSQL and Temporal found so far.'
+    ? 'No inconsistencies between PostgreSQL and Temporal have been found so far.'
     : `Repaired so far:\n\n${lines.join('\n')}`;
 }

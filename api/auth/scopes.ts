@@ -38,6 +38,6 @@ export function maySeeSecrets(ctx: { state: ApiState }): boolean {
  */
 export function secretOfAnotherHost(address: string, secret: string): ApiError {
   return forbidden(
-    `${address} points to a different host, which must not receive the stored secret; send ${secret} again, or use an API key with the scope "secrets:read" (or "write")`,
+    `${address} points to a different server (scheme, host or port), which must not receive the stored secret; send ${secret} again, or use an API key with the scope "secrets:read" (or "write")`,
   );
 }

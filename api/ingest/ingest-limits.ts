@@ -224,7 +224,7 @@ export class OrganizationUse {
       return limitExceeded('eventsPerSecond', what, this.#bucket.waitMs(this.usedAt) / 1000);
     }
     if (Number.isFinite(eventsPerMonth) && this.#monthEvents >= eventsPerMonth) {
-      const what = `This organization has used up its quota of ${plural(eventsPerMonth, 'webhook')} for this month; nothing was stored`;
+      const what = `This organization has used up its quota of ${plural(eventsPerMonth, 'event')} for this month; nothing was stored`;
       return limitExceeded('eventsPerMonth', what, secondsLeftInMonth());
     }
     const stored = this.#known.storedBytes + this.#stored.bytes - this.#known.ownBytes + this.#underWay.bytes;

@@ -36,7 +36,7 @@ const DESCRIPTIONS: Record<number | string, string> = {
   413: 'The body is too large.',
   415: 'The body is not `application/json`, or has a `Content-Encoding`.',
   422: 'The `Idempotency-Key` was used with a different body in the last 24 hours.',
-  429: 'A limit was exceeded: an organization limit (named in `limit`), the requests per minute of this API key (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), or the requests with invalid credentials from this address.',
+  429: 'A limit was exceeded: an organization limit (named in `limit`), the requests per minute of this API key (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), the requests with invalid credentials from this address, or the wait between confirmation emails to an address.',
   500: 'An internal error. Search the log for the request ID.',
   503: 'The service or a dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',

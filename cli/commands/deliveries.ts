@@ -40,7 +40,7 @@ export const deliveries: Resource = {
       name: 'request',
       about: "Show an attempt's request",
       flags: {
-        attempt: ['--attempt <n>', 'Attempt number (default: the latest, or 1 if there are none)'],
+        attempt: ['--attempt <n>', 'Attempt number (default: the latest attempt, or 1 if there is none)'],
         includeBody: null,
       },
       extra: (command) =>

@@ -62,7 +62,7 @@ export const destinations: Resource = {
     {
       operation: 'skipOrderKey',
       name: 'skip-order-key',
-      about: 'Skip the first delivery of an ordering key: cancel it if it is unfinished, and attempt the next one',
+      about: 'Skip the first delivery of an ordering key: cancel it if it is open, and attempt the next one',
       done: 'Skipped the first delivery of {key}; deliveries waiting: {waiting}',
     },
     {

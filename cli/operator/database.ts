@@ -50,7 +50,7 @@ function explained(error: unknown): CliError {
   if (code === '42P01' || code === '42703')
     return new CliError(
       EXIT.unavailable,
-      'The database has no tables yet, or the tables of an earlier release; start the service or run hookyard migrate to create or update them',
+      'The database has no tables yet, or the tables of an earlier version of Hookyard; start the service or run hookyard migrate to create or update them',
     );
   return new CliError(
     EXIT.unavailable,

@@ -53,7 +53,8 @@ export function checkSchema(schema: JsonSchema): void {
       compileWith(newValidator(dialect, false), rounded);
     });
   } catch (error) {
-    if (error instanceof TimeLimitError) throw new InvalidSchemaError('is too complex: it takes too long to compile');
+    if (error instanceof TimeLimitError)
+      throw new InvalidSchemaError('is too complex: compiling it takes too much time');
     throw error;
   }
 }

@@ -21,7 +21,7 @@ function addressRefused(hostname: string, address: string, what: string): OwnSen
 
 /** As above, for a port that no setting opens. */
 function ownService(hostname: string, port: number): OwnSendError {
-  const refused = ownWords`Refused: port ${port} on ${named(hostname)} belongs to Hookyard itself; destinations cannot use it`;
+  const refused = ownWords`Refused: port ${port} on ${named(hostname)} belongs to Hookyard itself, and cannot receive requests from it`;
   return new OwnSendError('ADDRESS_REFUSED', openError(refused));
 }
 

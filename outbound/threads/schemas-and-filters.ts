@@ -165,7 +165,7 @@ function checkerInThread(budget: TimedBudget): SchemaCheck {
     budget.spend(1);
     const validator = compiled.find(schema);
     if (validator === undefined) {
-      const message = "cannot be validated: the schemas of this source's routes take too long to compile";
+      const message = "cannot be validated, because the schemas of this source's routes take too long to compile";
       return [{ path: '', message }];
     }
     const payload = request.payload();

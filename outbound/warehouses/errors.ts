@@ -134,7 +134,7 @@ function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummar
     case 'region':
       return wording.region === null
         ? ownWords`${service} redirected the request (HTTP status ${status}); check ${named(wording.address)}`
-        : ownWords`The ${bucket} is not in region "${named(wording.region)}"; set the correct region`;
+        : ownWords`The ${bucket} is not in region "${named(wording.region)}"`;
     case 'clock':
       return ownWords`${service} rejected the time of the request; correct the clock of the machine that runs Hookyard`;
     case 'busy':

@@ -231,8 +231,8 @@ async function openStore(target: WarehouseTarget, http: GuardedHttp, access: Ope
   const where = ownWords`${named(bucket)}/${named(config.prefix ?? '')} for this organization`;
   const refusal =
     type === 'r2'
-      ? ownWords`Hookyard's R2 keys are not allowed to write to ${where}; set the destination's accessKeyId and secretAccessKey, or ask the operator to allow the prefix in HOOKYARD_WAREHOUSE_IDENTITY`
-      : ownWords`The service identity is not allowed to write to ${where}; set the destination's credentials, or ask the operator to allow the prefix in HOOKYARD_WAREHOUSE_IDENTITY`;
+      ? ownWords`Hookyard's R2 keys are not allowed to write to ${where}; set the destination's accessKeyId and secretAccessKey, or ask the operator to allow this location in HOOKYARD_WAREHOUSE_IDENTITY`
+      : ownWords`The service identity is not allowed to write to ${where}; set the destination's credentials, or ask the operator to allow this location in HOOKYARD_WAREHOUSE_IDENTITY`;
   return withinGrants(store, (key) => isGranted(access.grants, { type, organization, bucket, key }), refusal);
 }
 

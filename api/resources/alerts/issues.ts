@@ -201,7 +201,7 @@ const counted = (found: number): string =>
   `${plural(found, 'delivery')} would be replayed, provided that ${found === 1 ? 'its payload and destination' : 'their payloads and destinations'} still exist`;
 
 function describe(created: number): string {
-  if (created === 0) return 'Nothing was created: no deliveries can be replayed';
+  if (created === 0) return 'Nothing was created: this call found no deliveries that can be replayed';
   return `${plural(created, 'delivery was', 'deliveries were')} created`;
 }
 

@@ -119,6 +119,7 @@ async function create(ctx: Context, eventIds: string[], destinationIds: string[]
 function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
-  if (deliveriesCreated === 0) return 'Nothing was created: no enabled route with a destination was found';
+  if (deliveriesCreated === 0)
+    return 'Nothing was created: none of these events exists and has an enabled route with a destination';
   return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }

@@ -176,11 +176,12 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
   if (scope) throw forbidden(`This API key lacks the scope "${scope}", so it cannot ${what} that scope`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
-    const message = `This API key expires at ${own.expiresAt?.toISOString()}, so it cannot ${what} a later expiresAt`;
+    const message = `This API key expires at ${own.expiresAt?.toISOString()}, so it cannot ${what} a later expiresAt or none`;
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
-  if (range) throw forbidden(`This API key does not allow access from ${range}, so it cannot ${what} that access`);
+  if (range)
+    throw forbidden(`The allowedAddresses of this API key do not include ${range}, so it cannot ${what} that access`);
 }
 
 /** Null is never. */
@@ -191,7 +192,7 @@ function endsLater(one: Date | null, other: Date | null): boolean {
 /** An address that is in the first and not in the second; null is every address. */
 function addressBeyond(wanted: string[] | null, held: string[] | null): string | undefined {
   if (held === null) return undefined;
-  return wanted === null ? 'any address' : rangeBeyond(wanted, held);
+  return wanted === null ? 'all addresses' : rangeBeyond(wanted, held);
 }
 
 /** Whether keys can be managed with this one for as long, and from wherever, as with the other. */

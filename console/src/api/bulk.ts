@@ -10,7 +10,7 @@ export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pa
 const OPERATIONS = { retry: 'retryDelivery', replay: 'replayDelivery', cancel: 'cancelDelivery' } as const;
 const REFUSED = {
   retry: 'not waiting for a retry',
-  replay: 'in progress, already replaced by a later delivery, or without a stored payload or destination',
+  replay: 'in progress, already replaced by a later delivery, or their payload or destination was deleted',
   cancel: 'already finished, or being written to a file',
 };
 

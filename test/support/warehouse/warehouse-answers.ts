@@ -35,7 +35,7 @@ export const answers: [ProviderCase['type'], Answer, StoreProblem['kind'], RegEx
   ['s3', s3(403, 'SignatureDoesNotMatch'), 'credentials', S3_KEYS],
   ['s3', s3(403, 'AccessDenied'), 'permission', /need s3:PutObject and s3:GetObject/],
   ['s3', s3(404, 'NoSuchBucket'), 'no_bucket', NO_BUCKET],
-  ['s3', s3(301, 'PermanentRedirect'), 'region', /not in region "eu-central-1"; set the correct region/],
+  ['s3', s3(301, 'PermanentRedirect'), 'region', /not in region "eu-central-1"/],
   ['s3', s3(403, 'RequestTimeTooSkewed'), 'clock', SET_CLOCK],
   ['s3', s3(503, 'SlowDown'), 'busy', /is throttling requests \(HTTP status 503\)/],
   ['s3', s3(500, 'InternalError'), 'other', /HTTP status 500 \(InternalError: Words of the store/],

@@ -42,7 +42,7 @@ export function Help({ issue, failed, children }: Props) {
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume ${plural(held.total, 'held delivery', held.text)}. While a circuit breaker is open, each automatic retry uses up an attempt.`,
+      `Resume ${plural(held.total, 'held delivery', held.text)}. Each probe of an open circuit breaker uses up an attempt of its delivery.`,
     failed && (
       <>
         Replay the{' '}

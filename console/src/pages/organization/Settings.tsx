@@ -190,7 +190,7 @@ function InstallationStatus({ operatorKey }: { operatorKey: string }) {
             Workers: workers && countText(workers.length),
             'Open circuit breakers': circuits && countText(circuits.open),
             'Deliveries waiting for a worker': backlog && countText(backlog.due),
-            'Longest wait for a worker':
+            'Age of the oldest delivery waiting for a worker':
               backlog?.oldestDueSeconds != null && durationText(backlog.oldestDueSeconds * 1000),
           }}
         />

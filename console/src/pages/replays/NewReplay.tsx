@@ -90,7 +90,7 @@ export function NewReplay() {
         </div>
         <p role="status">
           {result &&
-            `${plural(result.eventsTotal, 'matching event')}${result.eventsExpired > 0 ? `, ${countText(result.eventsExpired)} of which will be skipped (payload expired)` : ''}`}
+            `${plural(result.eventsTotal, 'matching event')}${result.eventsExpired > 0 ? `, ${countText(result.eventsExpired)} will be skipped (payload expired)` : ''}`}
         </p>
       </div>
     </Page>

@@ -1,4 +1,4 @@
-"""Client for Hookyard, a webhook router, with verification of the webhooks that it delivers."""
+"""Client for Hookyard, a webhook router; also verifies the webhooks that Hookyard delivers."""
 
 from . import _types as types
 from ._call import Options, Raw
