@@ -209,7 +209,7 @@ describe('keys of Plaid', () => {
     const jwk = { ...key.publicKey.export({ format: 'jwk' }), kid: key.id, alg: 'ES256', expired_at: 1560466150 };
     const address = 'production.plaid.com/webhook_verification_key/get';
     world.server.documents.set(address, () => ({ body: JSON.stringify({ key: jwk }) }));
-    expect(await expectRefused(verified(secret), 'ended')).to.match(/no key/);
+    expect(await expectRefused(verified(secret), 'ended')).to.match(/no suitable key/);
   });
 });
 
