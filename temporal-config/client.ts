@@ -40,8 +40,7 @@ export function clientOptions({ connectionOptions }: TemporalConnection): Connec
 }
 
 /**
- * For a connection of a worker that is made now. It is told of a key that comes later by itself
- * (worker/temporal/upkeep.ts).
+ * For a connection of a worker that is made now. worker/temporal/upkeep.ts gives it each later key.
  */
 export function nativeOptions({ connectionOptions, currentApiKey }: TemporalConnection): NativeConnectionOptions {
   return { ...connectionOptions, ...(currentApiKey && { apiKey: currentApiKey() }) };

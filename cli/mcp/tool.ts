@@ -268,7 +268,7 @@ function schemaOf({ kind, values, about }: Member): z.ZodType {
   return about === '' ? schemas[kind] : schemas[kind].describe(about);
 }
 
-/** The members of the API for what a tool was given. @throws CliError when there is no record of a name */
+/** The input of the API for the arguments of a tool. @throws CliError when no record has a given name */
 export async function membersOf(client: Client, args: Record<string, unknown>): Promise<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(args)) {

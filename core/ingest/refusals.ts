@@ -4,7 +4,7 @@ import { FairQueue } from '../fairness/fair-queue.ts';
 import type { LimitName } from '../fairness/organization-limits.ts';
 import { maskHeaders, maskTexts } from '../text/redaction.ts';
 
-// A refused webhook as its organization is told of it. The sender may be told less (api/ingest/verification.ts).
+// A refused webhook as its organization sees it. The response to the sender may say less (api/ingest/verification.ts).
 
 /** Why. What each means: docs/guide/refused-webhooks.md. */
 export const REFUSAL_CAUSES = [

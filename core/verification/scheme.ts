@@ -189,7 +189,7 @@ const TIMES: Readonly<Record<TimeUnit, { form: RegExp; is: string }>> = {
   rfc3339: { form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, is: 'an RFC 3339 time' },
 };
 
-/** @throws VerificationRefusal unless a signed time is at most so many seconds ago or ahead */
+/** @throws VerificationRefusal when a signed time is missing, malformed, or outside the tolerance around now, in s */
 export function requireTime(text: string, { unit, toleranceSeconds }: SignedTime, nowMs: number): void {
   const ms = TIMES[unit].form.test(text) ? millisecondsOf(text, unit) : Number.NaN;
   if (Number.isNaN(ms)) refuse(`The signed timestamp is missing or is not ${TIMES[unit].is}`);

@@ -199,7 +199,7 @@ export async function noteFailedTry(db: Queryable, { organizationId, messageId }
   return isOver;
 }
 
-/** @returns false when it is no mail of a route */
+/** @returns false when the message is not a mail of a route */
 async function finishMail(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
   // One that was sent, or given up, keeps the next one of its kind waiting (core/messages/route-mails.ts).
   return sql(db).any`

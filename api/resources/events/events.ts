@@ -227,7 +227,7 @@ export const eventOperations: Operation[] = [
     async run(ctx, { query }) {
       if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
       if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
-      // Not before: what a key may not read is told without a look at the event.
+      // After the scope is checked: a key without it gets 403, whether or not the event exists.
       const event = await eventRecords.ofPath(ctx);
       return {
         ...showEvent(event),
