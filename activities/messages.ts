@@ -63,7 +63,7 @@ async function sendMessage(deps: MessageDeps, request: MessageRequest): Promise<
   const isWithheld = loaded.to === 'route' && !isLogged && allowed.length === 0;
   if (isLogged) deps.log.info(line, 'message logged, not sent (set SMTP_URL to send messages by email)');
   else if (isWithheld)
-    deps.log.warn(line, 'message withheld: HOOKYARD_NOTIFY_RECIPIENTS allows none of its recipients');
+    deps.log.warn(line, 'message withheld: HOOKYARD_NOTIFY_RECIPIENTS allows none of the recipients');
   else {
     if (loaded.kind === 'failing') await noteNotifying(deps.pool, request);
     // A worker that ends does not wait for a silent receiver; another worker sends the same message again.

@@ -55,7 +55,7 @@ A source receives webhooks, a destination is where they are delivered, and a rou
   hookyard send --source orders --provider github
   hookyard events list --status failed
 
-Exit codes: 0 success; 1 rejected by the API, or a delivery, test or import failed; 2 usage error; 3 not found; 4 invalid key or signature, or missing scope; 5 service unreachable or failing.
+Exit codes: 0 success; 1 rejected by the API, or a delivery, test or import failed; 2 usage error; 3 not found; 4 missing or invalid API key, missing scope or invalid signature; 5 service unreachable, or a 5xx or 429 response.
 See docs/guide/cli.md.`,
   );
 

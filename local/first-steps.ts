@@ -71,7 +71,7 @@ function shellQuote(text: string): string {
 /** Builds the console in a process of its own; nothing waits for it, and nothing fails with it. */
 export function buildConsole(signal: AbortSignal, log: Log): { stop: () => void } {
   const failed = (why: string) =>
-    log(`the console could not be built (${why}); everything else is running. To try again: npm run console:build`);
+    log(`the console could not be built (${why}); nothing else is affected. To try again: npm run console:build`);
   const child = spawn(process.execPath, [join(project, 'api', 'console', 'build.ts')], {
     cwd: project,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -127,7 +127,8 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     try {
       return await inTurn(run);
     } catch (error) {
-      if (error instanceof QueueFullError) throw new KeysAwayError("Too many webhooks are waiting for senders' keys");
+      if (error instanceof QueueFullError)
+        throw new KeysAwayError('Too many webhooks are waiting for responses from senders');
       throw error;
     }
   }
@@ -182,7 +183,7 @@ function createBudget(
   return ({ organizationId, sourceId }) => {
     const [ofSource, ofOrganization] = [countOf(sourceId), countOf(organizationId)];
     if (ofSource.count >= PER_SOURCE || ofOrganization.count >= PER_ORGANIZATION)
-      throw new KeysAwayError('Too many keys were requested from senders in one minute');
+      throw new KeysAwayError('Too many requests to senders were made in one minute');
     ofSource.count += 1;
     ofOrganization.count += 1;
   };

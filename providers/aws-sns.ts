@@ -10,7 +10,7 @@ export const awsSns: Provider = {
   eventId: { payload: 'MessageId' },
   handshakes: [{ kind: 'subscription' }],
   instructions:
-    "Create a subscription for the topic with the HTTPS protocol, the ingest URL as the endpoint, and raw message delivery turned off. SNS then requests confirmation: open the URL in the source's lastHandshake, or set verificationConfig.confirmSubscriptions before you subscribe so that Hookyard confirms automatically.",
+    "Create a subscription for the topic with the HTTPS protocol, the ingest URL as the endpoint, and raw message delivery turned off. SNS then requests confirmation: open the URL in the source's lastHandshake, or set verificationConfig.confirmSubscriptions to true before you subscribe so that Hookyard confirms automatically.",
   samples: [
     {
       event: 'Notification',

@@ -15,6 +15,6 @@ export const braintree: Provider = {
   dedup: { signature: true },
   handshakes: [{ kind: 'bt-challenge' }],
   instructions:
-    'Create the source first. Then go to Settings › API › Webhooks and enter its ingest URL as the destination URL. Hookyard responds to the handshake. The payload is XML in base64 in the bt_payload field.',
+    'Create the source first. Then go to Settings › API › Webhooks and enter the ingest URL as the destination URL. Hookyard responds to the handshake. The bt_payload field contains the event as base64-encoded XML.',
   samples: [sample('subscription_went_active'), sample('subscription_canceled')],
 };

@@ -13,7 +13,7 @@ export const clickup: Provider = {
   secret: { is: 'the webhook.secret returned when you create the webhook' },
   eventType: { payload: 'event' },
   instructions:
-    "Create the source with any secret. Then use the ClickUp API to create a webhook with the ingest URL as the endpoint parameter, and immediately set webhook.secret from the response as the source's secret: ClickUp suspends a webhook when it gets a 401 response, and resumes it only when you set its status to active.",
+    "Create the source with any secret. Then use the ClickUp API to create a webhook with the ingest URL as the endpoint parameter, and immediately set webhook.secret from the response as the source's secret: ClickUp suspends a webhook after a 401 response, and resumes it only when you set the webhook's status to active.",
   samples: [
     sample('taskCreated', {}),
     sample('taskStatusUpdated', {

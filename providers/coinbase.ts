@@ -16,7 +16,7 @@ export const coinbase: Provider = {
   eventType: { header: 'X-Event-Type' },
   eventId: { header: 'X-Event-Id' },
   instructions:
-    "Create the source with any secret. Then create a webhook subscription in the portal or with the API, with the ingest URL as the target URL, and set the subscription's secret as the source's secret. For Coinbase Commerce webhooks, choose coinbase-commerce.",
+    "Create the source with any secret. Then create a webhook subscription in the portal or with the API, with the ingest URL as the target URL, and set the subscription's secret as the source's secret. For Coinbase Commerce webhooks, choose coinbase-commerce as the provider.",
   samples: [
     sample('wallet.activity.detected', {
       eventId: '{uuid}',

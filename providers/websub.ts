@@ -9,7 +9,7 @@ export const websub: Provider = {
   verifyToken: 'the topic URL, or a token that you choose if the hub supports hub.verify_token',
   handshakes: [{ kind: 'websub' }],
   instructions:
-    'Create the source, then subscribe at the hub with these parameters: the ingest URL as hub.callback, the topic as hub.topic and the secret as hub.secret. Hookyard confirms subscriptions only for this topic (or with this hub.verify_token), and never confirms unsubscribe requests. Renew the subscription before its lease expires.',
+    'Create the source, then subscribe at the hub with these parameters: the ingest URL as hub.callback, the topic as hub.topic, the secret as hub.secret and, if you chose a token, the token as hub.verify_token. Hookyard confirms subscriptions only with this token or, if you chose none, for this topic, and never confirms unsubscribe requests. Renew the subscription before its lease expires.',
   samples: [
     {
       event: 'update',

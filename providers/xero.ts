@@ -21,6 +21,6 @@ export const xero: Provider = {
   answer: EMPTY,
   refusal: 'empty',
   instructions:
-    'Go to My Apps › your app › Webhooks. Enter the ingest URL as the delivery URL, then send the intent-to-receive requests. Hookyard returns 401 for invalid signatures and 200 for valid ones, without a body. Intent-to-receive requests with valid signatures are stored like webhooks, but contain no events.',
+    'Go to My Apps › your app › Webhooks. Enter the ingest URL as the delivery URL, then send the intent-to-receive requests. Hookyard returns 401 for invalid signatures and 200 for valid ones, without a body. Intent-to-receive requests with valid signatures are also stored as events, with an empty events list.',
   samples: [sample('CREATE', 'INVOICE', 1), sample('UPDATE', 'CONTACT', 2)],
 };

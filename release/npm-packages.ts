@@ -55,7 +55,7 @@ export function buildCli(folder: string): void {
   writeFileSync(join(folder, 'cli', 'hookyard.js'), START_CLI, { mode: 0o755 });
   writePackage(folder, {
     name: 'hookyard',
-    description: 'Command line for Hookyard, a webhook router.',
+    description: 'Command-line interface of Hookyard, a webhook router.',
     engines: { node: '>=22.12' },
     bin: { hookyard: 'cli/hookyard.js' },
     usage: `npx hookyard start                        # run all of Hookyard on this machine

@@ -82,7 +82,7 @@ function adviceFor(error: unknown, host: string, port: number): string {
   const { code } = error as NodeJS.ErrnoException;
   const goesOn = `trying again every ${TRY_AGAIN_MS / 1000} s`;
   if (code === 'EADDRINUSE')
-    return `port ${port} is in use; set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0 to turn metrics off; ${goesOn}`;
+    return `port ${port} is in use; set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0 to turn the metrics port off; ${goesOn}`;
   if (code === 'EACCES')
     return `port ${port} cannot be opened without privileges; set OTEL_EXPORTER_PROMETHEUS_PORT to a port above 1023; ${goesOn}`;
   return `cannot listen on ${host}; set OTEL_EXPORTER_PROMETHEUS_HOST to an address of this machine; ${goesOn}`;

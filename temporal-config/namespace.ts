@@ -59,7 +59,7 @@ export async function ensureNamespace(
 function afterRefusal(namespace: string, state: NamespaceState, refused: string, log: (line: string) => void): void {
   if (state === 'unknown')
     throw new Error(
-      `Temporal has no namespace ${namespace} and does not allow this client to create it (${refused}); create the namespace, or set TEMPORAL_NAMESPACE`,
+      `Temporal has no namespace ${namespace} and does not allow this client to create it (${refused}); create the namespace, or set TEMPORAL_NAMESPACE to an existing one`,
     );
   log(refusal(namespace, refused));
 }

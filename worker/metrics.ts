@@ -112,7 +112,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'the worker is not polling Temporal for tasks',
       schedules.refusal !== null &&
-        `Temporal refuses the worker's requests (${schedules.refusal}): the worker's key or certificate needs the writer role for the namespace ${namespace} (docs/operate/temporal.md)`,
+        `Temporal refuses the worker's requests (${schedules.refusal}): the worker's key or certificate is invalid, or needs the writer role for the namespace ${namespace} (docs/operate/temporal.md)`,
       isUnserved && `workflows are not being processed: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {
@@ -135,6 +135,6 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
 }
 
 function unservedBecause(current: string | null): string {
-  const who = current === null ? 'workers without a release' : `workers of the release ${current}`;
-  return `Temporal assigns them to ${who}, but no such worker polls for them; start one, or make this release the current one (docs/operate/upgrading.md)`;
+  const who = current === null ? 'workers without a release' : `workers of release ${current}`;
+  return `Temporal assigns them to ${who}, but no such worker is polling; start one, or make this release the current one (docs/operate/upgrading.md)`;
 }

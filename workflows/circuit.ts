@@ -98,7 +98,7 @@ type OpenAdvice = Exclude<CircuitAdvice, { state: 'closed' }>;
 
 function describeOpen({ failureCount, waitMs }: OpenAdvice): string {
   const until = new Date(Date.now() + (waitMs ?? 0)).toISOString();
-  return `**Open** after ${plural(failureCount, 'consecutive failed attempt')}. Nothing is sent to the route's destinations until ${until}, when one delivery will be sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if there are none.`;
+  return `**Open** after ${plural(failureCount, 'consecutive failed attempt')}. Nothing is sent to the route's destinations until ${until}, when one delivery will be sent as a probe. Until then, new deliveries are sent to the route's failover destinations, or are held if the route has none.`;
 }
 
 function describeHalfOpen(
@@ -109,5 +109,5 @@ function describeHalfOpen(
     probeDeliveryId === null
       ? 'the next delivery will be sent as a probe'
       : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is being sent as a probe`;
-  return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} required successful probes so far; ${probe}. A failed probe opens the circuit breaker again.`;
+  return `**Half-open**: ${probeSuccessCount} of ${plural(probeSuccessThreshold, 'required successful probe')} so far; ${probe}. A failed probe opens the circuit breaker again.`;
 }

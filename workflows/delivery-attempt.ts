@@ -182,8 +182,7 @@ export function listen(view: DeliveryStatusView, before?: DeliveryRequests): Del
   setHandler(status, () => view, { description: "The delivery's state, and what it is waiting for" });
   note(retryNow, requests, 'retry', 'Starts the next attempt now, if the delivery is waiting for a retry');
   note(cancel, requests, 'cancel', 'Cancels the delivery: no further attempts are made');
-  const released =
-    'Sent by Hookyard when the circuit breaker lets the delivery continue; do not send this signal manually';
+  const released = 'Sent by Hookyard when the delivery can continue; do not send this signal manually';
   note(release, requests, 'release', released);
   setHandler(
     replay,

@@ -137,7 +137,7 @@ export function held(facts: Facts): string {
 
 export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'): string {
   const { deliveryId, attempts, maxAttempts } = facts.view;
-  if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
+  if (ending === 'delivered') return `**Delivered** on attempt ${attempts} of ${maxAttempts}.`;
   if (ending === 'cancelled') {
     return paragraphs(
       `**Cancelled** after ${attempts} of ${plural(maxAttempts, 'attempt')}. No further attempts will be made.`,
@@ -185,7 +185,7 @@ export function failed(facts: Facts, openUntil: string): string {
 /** Failed, when nothing waits here for a replay: the window is 0, too many wait already, or it could not be found. */
 export function failedAndClosed(facts: Facts): string {
   return paragraphs(
-    `${shownFailure(facts.view)} There will be no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting, the replay window is 0, or the namespace lacks Hookyard's search attributes.`,
+    `${shownFailure(facts.view)} There will be no more automatic attempts, and the delivery cannot be replayed here: too many failed deliveries are already waiting for a replay, the replay window is 0, or the namespace lacks Hookyard's search attributes.`,
     `The delivery can be replayed through the API as long as the payload is kept: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`.`,
     seeAlso(facts, ofDestination(facts, 'failed')),
   );

@@ -37,7 +37,7 @@ const { cancelDelivery, replayDelivery } = proxyActivities<Activities>({
 const { recordAttempt } = proxyActivities<Activities>({
   startToCloseTimeout: 30_000,
   retry: UNTIL_DONE,
-  summary: 'Recording a finished attempt',
+  summary: 'Record a finished attempt',
 });
 
 // Every promise of workflow code costs the worker a stack trace, so the common path creates few: this

@@ -30,7 +30,7 @@ import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 export const RELOAD = 'reload';
 
 // An address may come to lead here after it was stored: by another HOOKYARD_PUBLIC_URL.
-const LEADS_HERE = ownWords`Refused: the destination's URL is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook; to allow this, set allowOwnAddress on the route`;
+const LEADS_HERE = ownWords`Refused: the destination's URL is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook; to allow this, set the route's allowOwnAddress to true`;
 
 const PAYLOAD_REMOVED: Ending = {
   ending: 'failed',

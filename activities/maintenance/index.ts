@@ -100,7 +100,7 @@ async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean
   if (failed.length > 0) {
     log.error(
       { count: failed.length, ids: failed.slice(0, 10) },
-      'HOOKYARD_ENCRYPTION_KEYS cannot decrypt data: it was encrypted with different keys that have the same IDs, or is damaged; set the keys that were used before',
+      'HOOKYARD_ENCRYPTION_KEYS cannot decrypt some data, which is damaged or was encrypted with different keys that have the same IDs; set the keys that were used before',
     );
   }
   if (encrypted === 0) return false;

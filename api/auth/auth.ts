@@ -119,7 +119,7 @@ export function authenticate(
     if (key.allowedAddresses !== null && !isAllowedFrom(address, key.allowedAddresses)) {
       noteRefusedUse(ctx);
       // Only who has the key gets this answer.
-      throw forbidden(`This API key cannot be used from ${address}; see its allowedAddresses`);
+      throw forbidden(`This API key cannot be used from ${address}; see the key's allowedAddresses`);
     }
     // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
     if (key.useIsDue) noteUseOf(key).catch(() => undefined);

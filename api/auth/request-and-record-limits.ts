@@ -96,7 +96,7 @@ export async function requireRecordRoom(
 export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void {
   const most = callerOf(ctx).organization.limits.routesPerSource;
   if (routes <= most) return;
-  const what = `A source is limited to ${plural(most, 'route')}, and this source would have ${routes}; delete some first`;
+  const what = `A source is limited to ${plural(most, 'route')}, and this request would give one source ${routes}; delete some of its routes first`;
   throw limitExceeded('routesPerSource', what, UNTIL_CHANGED_SECONDS);
 }
 

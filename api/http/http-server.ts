@@ -31,7 +31,7 @@ const TOO_MANY_AHEAD = new ApiError(
 const FOR_MANAGEMENT = new ApiError(
   503,
   'TOO_MANY_CONNECTIONS',
-  'Too many connections are open, so only the management API is available; send the request again',
+  'Too many connections are open, so only the management API is available; try again in a moment',
   undefined,
   { 'Retry-After': '1' },
 );
@@ -120,7 +120,7 @@ function optionsOf(limits: HttpLimits): ServerOptions {
 }
 
 function tooManyConnections({ maxConnectionsPerAddress }: HttpLimits): ApiError {
-  const message = `Too many connections or requests from this address (the maximum is ${maxConnectionsPerAddress}), or no free connections; close some connections, or raise HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
+  const message = `This address has too many connections or requests (the maximum is ${maxConnectionsPerAddress}), or the server has no free connections; close some connections, or raise HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
   return new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
 }
 

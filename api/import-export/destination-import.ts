@@ -108,7 +108,7 @@ function created({ deps, organization, slugs }: Importing, label: string, item: 
     ...{ status: 'created', id, name, slug },
     warnings: incomplete
       ? [
-          `${label}: imported as disabled because the file does not contain its credentials; set them, then enable the destination`,
+          `${label}: imported as disabled because the file does not contain the credentials; set them, then enable the destination`,
         ]
       : [],
     apply: (em) => em.create(Destination, { ...record, slug, ...(incomplete && { enabled: false }) }),

@@ -169,7 +169,7 @@ export class Refusals {
       if (locked.size > 0) this.#pending.absorb(taken, locked);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to store refused webhooks');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'failed to record refused webhooks');
       this.#failing = true;
       if (isConnectionLost(error) || !isTransientDatabaseError(error)) this.#drop(taken.counted);
       else this.#keep(taken);

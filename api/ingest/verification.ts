@@ -125,7 +125,7 @@ export function unknownSource({ organizationSlug, sourceSlug, below }: Named) {
   const message =
     path === ''
       ? `No source at ${at}; send webhooks to a source's webhookUrl`
-      : `The path ${path} below ${at} is not accepted; send webhooks to a source's webhookUrl, or set its allowPaths`;
+      : `The path ${path} below ${at} is not accepted; send webhooks to a source's webhookUrl, or set the source's allowPaths to true`;
   return new ApiError(404, 'RESOURCE_NOT_FOUND', message);
 }
 

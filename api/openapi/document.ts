@@ -51,7 +51,7 @@ const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, at }) =
       "The body is stored unchanged, regardless of its type. No API key is needed. If the source has a `verificationConfig`, the signature is verified. The source's `answer` sets the response to accepted webhooks. Handshakes from the source's `provider`, including those sent with `GET`, `HEAD` or `OPTIONS`, get the response that the provider expects. If the source's `allowPaths` is true, any path may follow the URL. If the response is 429 or 503, nothing was stored; retry after `Retry-After` seconds.",
     takesAnything: true,
     answer: {
-      description: 'The event and its deliveries were stored, unless the request is a duplicate or a handshake.',
+      description: 'The event and its deliveries were stored, unless the request was a duplicate or a handshake.',
       schema: accepted,
     },
     errors: {

@@ -16,8 +16,8 @@ export const ignoredNames = z
   .optional()
   .meta({
     description:
-      'Unknown query parameters and body fields that were ignored, as a structured list (RFC 9651): the dotted name, `in` ' +
-      '(query or body), and the `nearest` known name, if any. Special and non-ASCII characters are percent-encoded. Up to 8 are listed; ' +
+      'Unknown query parameters and body fields that were ignored, as a structured list (RFC 9651) of dotted names, each with `in` ' +
+      '(query or body) and the `nearest` known name, if any. Special and non-ASCII characters are percent-encoded. Up to 8 are listed; ' +
       '`more;count=` is the number of others.',
     examples: ['"destnationId";in=query;nearest="destinationId"'],
     header: { id: 'Ignored' },
@@ -36,7 +36,7 @@ const DESCRIPTIONS: Record<number | string, string> = {
   413: 'The body is too large.',
   415: 'The body is not `application/json`, or has a `Content-Encoding`.',
   422: 'The `Idempotency-Key` was used with a different body in the last 24 hours.',
-  429: 'A limit was exceeded: an organization limit (named in `limit`), the requests per minute of this API key (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), the requests with invalid credentials from this address, or the wait between confirmation emails to an address.',
+  429: 'A limit was exceeded: an organization limit (named in `limit`), the limit on requests per minute with this API key (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`), on requests with invalid credentials from this address, or on confirmation emails to an address.',
   500: 'An internal error. Search the log for the request ID.',
   503: 'The service or a dependency is unavailable or overloaded. Retry later.',
   508: 'The webhook has passed through too many Hookyard instances. Nothing was stored.',

@@ -34,7 +34,7 @@ const ifMatch = z
   .optional()
   .meta({
     description:
-      "An `ETag` of this record, or several separated by commas. If the record's version differs, nothing is changed and " +
+      "An `ETag` of this record, or several separated by commas. If none matches the record's version, nothing is changed and " +
       'the response is 412.',
     examples: ['"3"'],
     param: { in: 'header', name: 'If-Match', id: 'IfMatch' },

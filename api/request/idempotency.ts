@@ -146,7 +146,7 @@ function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed:
     throw new ApiError(
       409,
       'IDEMPOTENCY_ANSWER_LOST',
-      'The request with this Idempotency-Key was processed, but its response cannot be decrypted, because the encryption key no longer exists',
+      'The request with this Idempotency-Key was processed, but its response cannot be decrypted with the current encryption keys',
     );
   }
 }

@@ -57,7 +57,7 @@ const MAX_FORWARDED = 100;
 const MAX_HEADER_NAME_LENGTH = 256;
 
 function forwardedNameProblem(header: string): string | null {
-  if (isNeverForwarded(header)) return `must not contain ${header}, which is never forwarded`;
+  if (isNeverForwarded(header)) return `must not be ${header}, which is never forwarded`;
   return checkHeaderName(header);
 }
 

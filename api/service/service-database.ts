@@ -47,7 +47,7 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
 function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabase['organization'], log: Log): void {
   if (HOOKYARD_PLAN === undefined || HOOKYARD_PLAN === plan) return;
   log.warn(
-    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} is already on the ${plan} plan; change the plan with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
+    `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored because the organization ${slug} already exists, on the ${plan} plan; change the plan with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
   );
 }
 
@@ -97,7 +97,7 @@ async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
     );
   else if (role === null)
     log.warn(
-      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role as the owner of the tables, grant that role to the DATABASE_URL role as described in docs/operate/postgresql.md, then restart',
+      'row-level security is off: only conditions in the SQL statements separate organizations; run hookyard migrate --tenant-role <role> as the owner of the tables, grant <role> to the DATABASE_URL role as described in docs/operate/postgresql.md, then restart',
     );
   else
     log.info({ databaseRole: role }, "the management API sees one organization's rows at a time (row-level security)");

@@ -97,7 +97,7 @@ async function actOnAll({ context, options, body }: Call, action: Action): Promi
     output.note(`${all.deliveriesFound} so far`);
     await delay(Math.max(0, (answer.deliveriesFound / perSecond) * 1000 - (performance.now() - began)));
   }
-  const message = `${all.deliveriesChanged} of ${plural(all.deliveriesFound, 'delivery was', 'deliveries were')} ${ACTIONS[action]}`;
+  const message = `${all.deliveriesChanged} of ${plural(all.deliveriesFound, 'delivery')} ${ACTIONS[action]}`;
   showDone(context, { ...all, message }, message);
 }
 

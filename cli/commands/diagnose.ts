@@ -15,7 +15,7 @@ const MOST_CHARACTERS = 300;
 export function addDiagnose(program: Command): void {
   program
     .command('diagnose')
-    .description('Print versions, settings without secrets, health and the latest errors, for a bug report')
+    .description('Print versions, health, the latest errors and settings (without secrets), for a bug report')
     .addHelpText(
       'after',
       `

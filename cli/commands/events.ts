@@ -77,7 +77,7 @@ export const events: Resource = {
   more(group) {
     group
       .command('watch <id>')
-      .description("Print an event's deliveries until all have finished; exits with code 1 if a delivery fails")
+      .description("Print an event's deliveries until all have finished; exits with code 1 unless all were delivered")
       .action(async (id: string, _options, command: Command) => watchEvent(contextOf(command), id));
     group
       .command('follow')

@@ -25,7 +25,7 @@ const DEADLINE_MS = 30_000;
 export function addSend(program: Command): void {
   program
     .command('send')
-    .description('Send a webhook to a source as its provider would: a sample event, or your own body')
+    .description('Send a sample event or your own body to a source, as its provider would')
     .requiredOption('--source <source>', 'Source to send to (slug or ID)')
     .option(
       '--provider <provider>',
@@ -38,7 +38,10 @@ export function addSend(program: Command): void {
       'PEM file with the private key, if the sender signs with one; the source has the public key',
     )
     .option('--data <body>', 'Body to send instead of the sample (@file reads a file, - reads stdin)')
-    .option('--watch', "Print the event's deliveries until all have finished; exits with code 1 if a delivery fails")
+    .option(
+      '--watch',
+      "Print the event's deliveries until all have finished; exits with code 1 unless all were delivered",
+    )
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
 

@@ -9,11 +9,11 @@ export function addListen(program: Command): void {
     .description("Receive a source's webhooks on this machine, until Ctrl-C")
     .requiredOption(
       '--source <source>',
-      'Source to receive from (slug or ID); if it does not exist, it is created, and removed at the end unless other routes use it',
+      'Source to receive from (slug or ID); if it does not exist, it is created, and removed when the command exits unless other routes use it',
     )
     .option(
       '--forward <url>',
-      'Forward each webhook to your program, with its subpath and query string, and return the response',
+      'Forward each webhook, with its subpath and query string, to your program and return its response',
     )
     .option(
       '--filter <condition>',

@@ -113,9 +113,17 @@ function refusalOf(
   { hosts, token }: HttpOptions & { hosts: string[] },
 ): Refusal | null {
   const host = validateHostHeader(headers.host, hosts);
-  if (!host.ok) return { status: 403, message: `${host.message}; allow it with --allow-host` };
+  if (!host.ok)
+    return {
+      status: 403,
+      message: `${host.message}; to accept another host name, start the server with --allow-host <name>`,
+    };
   const origin = validateOriginHeader(headers.origin, hosts);
-  if (!origin.ok) return { status: 403, message: `${origin.message}; allow it with --allow-host` };
+  if (!origin.ok)
+    return {
+      status: 403,
+      message: `${origin.message}; to accept another host name, start the server with --allow-host <name>`,
+    };
   if (url.split('?')[0] !== PATH) return { status: 404, message: `No such endpoint; MCP is at ${PATH}` };
   if (isToken(headers.authorization, token)) return null;
   return {

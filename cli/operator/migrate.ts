@@ -93,7 +93,7 @@ export function addPruneVisibility(program: Command): void {
       '--database <url>',
       "URL of Temporal's visibility database (postgres://...), with the owner of its table as the user; the password can also be in PGPASSWORD",
     )
-    .option('--dry-run', 'List the indexes without dropping them')
+    .option('--dry-run', 'Only list the indexes that would be dropped')
     .addHelpText(
       'after',
       `

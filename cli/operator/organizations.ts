@@ -73,7 +73,7 @@ async function resume(pool: Pool, { id, slug, status }: OrganizationView): Promi
 
 async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members: { plan } }: Change): Promise<string> {
   await inTransaction(pool, (db) => setPlan(db, id, plan as Plan));
-  return `${slug} is now on the ${plan} plan. Its limits will take effect within seconds.`;
+  return `${slug} is now on the ${plan} plan. The new limits will take effect within seconds.`;
 }
 
 async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {

@@ -58,7 +58,7 @@ export function addOrganizations(program: Command): void {
   addChange(
     orgs,
     'set-limit',
-    "Set an organization's limit: a whole number, none for no limit, or default for the plan's limit",
+    "Set a limit of an organization to a whole number, none (no limit) or default (the plan's limit)",
   )
     .argument('<limit>')
     .argument('<value>')
@@ -94,7 +94,7 @@ function limitOf(text: string): number | null | 'default' {
   if (text === 'none') return null;
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-    throw usage(`Invalid limit ${text}; a limit must be a whole number, none or default`);
+    throw usage(`Invalid value ${text}; a limit must be a whole number, none or default`);
   return value;
 }
 

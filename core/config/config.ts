@@ -217,10 +217,10 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
       );
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
-    problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender address of emails, because SMTP_URL is set');
+    problems.push('HOOKYARD_NOTIFY_FROM must be set to the sender address for emails, because SMTP_URL is set');
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
-    problems.push('DATABASE_URL must be set to the URL of the same database, because DATABASE_DIRECT_URL is set');
+    problems.push('DATABASE_URL must be set, because DATABASE_DIRECT_URL is set; both must refer to the same database');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

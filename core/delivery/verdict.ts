@@ -83,7 +83,7 @@ export function mismatchOf(
     return ownWords`The destination returned ${statusCode}${wanted}`;
   }
   return expected?.bodyContains && !contains
-    ? ownWords`The destination returned ${statusCode}, but the body does not contain the expected text`
+    ? ownWords`The destination returned ${statusCode}, but the response body does not contain the expected text`
     : null;
 }
 

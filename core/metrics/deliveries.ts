@@ -49,7 +49,7 @@ export const deliveryLatency = new Histogram({
 
 export const deliveriesFinished = new Counter({
   name: 'hookyard_deliveries_finished_total',
-  help: 'Finished deliveries, by status, except those that ended when they were created, such as schema mismatches.',
+  help: 'Finished deliveries, by status, except those that ended when they were created, such as those with a schema mismatch.',
   labels: { status: FINISHED },
 });
 

@@ -28,7 +28,7 @@ export const eventLoopDelay = new Histogram({
  */
 export const httpServerDuration = new Histogram({
   name: 'http_server_request_duration_seconds',
-  help: 'Duration of HTTP requests to the API.',
+  help: 'Duration of HTTP requests to the API, including ingest.',
   labels: {
     http_request_method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     http_response_status_code: 40,
@@ -74,6 +74,6 @@ export const loopUtilization = new Gauge({
 
 export const gcDuration = new Histogram({
   name: 'v8js_gc_duration_seconds',
-  help: 'Pauses for garbage collection.',
+  help: 'Duration of garbage collection pauses.',
   labels: { v8js_gc_type: ['major', 'minor', 'incremental', 'weakcb'] },
 });

@@ -6,11 +6,11 @@ import { Gauge } from './instruments.ts';
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',
-    help: 'Deliveries waiting for their first attempt, a retry, or an earlier event with their ordering key, or held by an open circuit breaker or a pause.',
+    help: 'Deliveries waiting for their first attempt, a retry, or an earlier event with the same ordering key, or held by an open circuit breaker or a pause.',
   }),
   due: new Gauge({
     name: 'hookyard_deliveries_due',
-    help: 'Deliveries waiting for their first attempt, excluding those of suspended organizations and of destinations at their rate limit.',
+    help: 'Deliveries waiting for a worker, excluding those of suspended organizations, those to warehouses, and those to destinations at their rate limit.',
   }),
   oldestDueAge: new Gauge({
     name: 'hookyard_oldest_due_age_seconds',
@@ -26,7 +26,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   waitingInOrder: new Gauge({
     name: 'hookyard_deliveries_waiting_in_order',
-    help: 'Deliveries waiting for an earlier event with their ordering key.',
+    help: 'Deliveries waiting for an earlier event with the same ordering key.',
   }),
   blockedKeys: new Gauge({
     name: 'hookyard_order_keys_blocked',

@@ -136,7 +136,7 @@ function compileWith(ajv: Ajv, schema: JsonSchema): ValidateFunction {
 
 function compileProblem(error: unknown): string {
   if (error instanceof TimeLimitError || !(error instanceof Error)) throw error;
-  if (error instanceof PatternError) return `has a pattern that cannot be used; it ${error.message}`;
+  if (error instanceof PatternError) return `has an invalid pattern, which ${error.message}`;
   if (error instanceof RangeError) return 'is too complex: too many fields at one level, or nested too deeply';
   if ('missingRef' in error)
     return `refers to ${String(error.missingRef)}, which the schema does not contain; external schemas are not loaded`;

@@ -80,7 +80,7 @@ const headerToken = z.object({
   type: z.literal('header_token'),
   secret: secretSchema.refine(
     (secret) => !/[\r\n\0]|[ \t]$/.test(secret),
-    'must not contain line breaks or end with a space, because a header value cannot',
+    'must not contain line breaks or null characters, or end with a space or tab, because a header value cannot',
   ),
   header: headerName('contains the token').refine(
     (name) => name.toLowerCase() !== 'content-type',

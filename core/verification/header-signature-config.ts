@@ -122,7 +122,10 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
   if ((idHeader !== undefined) !== parts.includes('id'))
     return problem('idHeader', 'is required if the template contains {id}, and must be omitted otherwise');
   if (timestampPart !== undefined && signaturePart === undefined)
-    return problem('signaturePart', 'is required with timestampPart: the name of the part with the signature');
+    return problem(
+      'signaturePart',
+      'is required with timestampPart; set it to the name of the part that contains the signature',
+    );
   if (signaturePart !== undefined && (given.prefix !== '' || listSeparator !== undefined))
     return problem(
       'signaturePart',

@@ -110,7 +110,7 @@ function requireClaims(claims: JWTPayload, scheme: JwtScheme, secret: string, re
 
 function requireAudience(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], request: RawRequest): void {
   if (typeof wanted === 'object') {
-    if (![aud].flat().includes(wanted.is)) refuse("The token's audience differs from the source's audience");
+    if (![aud].flat().includes(wanted.is)) refuse("The token's aud claim does not include the source's audience");
   } else if (wanted !== undefined) {
     const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
     if (!isForUs) refuse("The token's aud claim is missing or is not the URL of the request");

@@ -104,7 +104,7 @@ export async function verifyByKey(
     if (bytes !== null && (await isSigned(algorithm, signed, key, bytes)))
       return createHash('sha256').update(signed).digest();
   }
-  return refuse("The signature does not match the body and the source's key", true);
+  return refuse("The signature does not match the webhook and the source's key", true);
 }
 
 type IsSigned = (

@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 // A webhook of Adyen has one item, or a few from older interfaces.
 const MAX_ITEMS = 100;
-const NOT_SIGNED = 'The body has no notificationItems, or an item has no hmacSignature';
+const NOT_SIGNED = `The body must contain 1 to ${MAX_ITEMS} notificationItems, each with an hmacSignature`;
 
 /**
  * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with
@@ -90,7 +90,7 @@ export const braintreeKind: SchemeKind<{ kind: 'braintree' }> = {
     // The answer to a challenge, which anyone may ask for, is the signature of a short text of hex digits. That is no
     // XML.
     if (!/^[A-Za-z0-9+/=\n]+$/.test(payload) || !Buffer.from(payload, 'base64').subarray(0, 1).equals(XML))
-      refuse('The bt_payload is not XML in base64');
+      refuse('The bt_payload field is not base64-encoded XML');
     const [publicKey = '', privateKey = ''] = secret.split(':');
     const ours = signature
       .split('&')

@@ -84,7 +84,7 @@ export const bodyTokenKind: SchemeKind<{ kind: 'body-token'; list: string; membe
   verify({ list, member }, { secret }, request) {
     const items = memberOf(untrustedJson(request, MAX_LIST_BYTES), list);
     if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ITEMS)
-      return refuse(`The body has no ${list} array, or an item has no ${member}`);
+      return refuse(`The body must contain a ${list} array with 1 to ${MAX_ITEMS} items, each with ${member}`);
     for (const item of items) requireToken(memberOf(item, member), secret);
     return null;
   },

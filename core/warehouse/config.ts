@@ -45,14 +45,14 @@ const common = {
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
     .meta({
       description:
-        'Format of the payload in rows without a field mapping: `text` or `json`. Parquet files require `text`.',
+        'Format of the payload in files without a field mapping: `text` or `json`. Parquet files require `text`.',
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   keyOrder: oneOf(KEY_ORDERS)
     .meta({
       description:
-        'The sort order of file names: by the time the file was written, or by the time its first event was received.',
+        'The time that file names start with: when the file was written (`written`), or when its first event was received (`received`).',
     })
     .default('written'),
   batchSize: within(1, 10_000).meta({ description: 'Maximum number of events per file.' }).prefault(1000),
@@ -184,7 +184,9 @@ const shapes = {
         /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
         'must be a role ARN, for example arn:aws:iam::123456789012:role/hookyard',
       )
-      .meta({ description: 'The role to assume with `identity`. The external ID is the organization ID.' })
+      .meta({
+        description: 'The role to assume if `credentials` is `identity`. The external ID is the organization ID.',
+      })
       .optional(),
     endpoint: endpoint.optional(),
     forcePathStyle: flag.optional(),

@@ -77,7 +77,7 @@ export function credentialProblems(
     ...foreign.map((member) => ({
       kind: 'foreign' as const,
       member,
-      message: `cannot be combined with "credentials": "${mode}"; omit it or send null`,
+      message: `cannot be combined with "credentials": "${mode}"; omit ${member} or send null for it`,
     })),
   ];
 }

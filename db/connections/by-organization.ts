@@ -158,5 +158,5 @@ function bindSessions(role: string): Bind {
 const bindTransactions: Bind = async (client, organizationId) =>
   alsoInTransactions(client, { [ORGANIZATION_SETTING]: organizationId });
 
-const notActing = (role: string, actual = 'no role'): string =>
+const notActing = (role: string, actual = 'an unknown role'): string =>
   `A tenant connection acts as ${actual} instead of ${role}: its settings were lost; see docs/operate/postgresql.md`;

@@ -118,7 +118,7 @@ function explained(error: unknown, variable: string): unknown {
     ]);
   if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
     return new ConfigError([
-      `${variable}: could not establish a secure connection (${error.message}); sslrootcert must be the path to the certificate of the CA that signed PostgreSQL's certificate, which must include the host name in the URL (docs/operate/configuration.md)`,
+      `${variable}: could not establish a secure connection (${error.message}); sslrootcert must be the path to the certificate of the CA that signed PostgreSQL's certificate, and PostgreSQL's certificate must include the host name in the URL (docs/operate/configuration.md)`,
     ]);
   return error;
 }
@@ -147,7 +147,7 @@ export async function requireServer(db: Queryable): Promise<void> {
   const encoding = await sql(db).value<string>`select getdatabaseencoding()::text`;
   if (encoding !== 'UTF8')
     throw new ConfigError([
-      `The database encoding is ${encoding}, but webhooks can contain any character; create the database with: create database ... encoding 'UTF8' template template0`,
+      `The database encoding is ${encoding}, but webhooks can contain any character; create a new database with: create database ... encoding 'UTF8' template template0`,
     ]);
 }
 

@@ -96,7 +96,8 @@ export class Fragment {
 
   /** For statements that number their parameters themselves. @throws Error when it has values */
   toString(): string {
-    if (!this.values.every((value) => value instanceof Fragment)) throw new Error('A fragment with values is no text');
+    if (!this.values.every((value) => value instanceof Fragment))
+      throw new Error('A fragment with values cannot be used as text');
     return String.raw({ raw: this.texts }, ...this.values);
   }
 }
@@ -134,7 +135,8 @@ export function toStatement(
   { texts, values }: Fragment,
   parameters: unknown[] = [],
 ): { text: string; values: unknown[] } {
-  if (texts.some(isNumbered)) throw new Error('A statement with values in place has a number of one');
+  if (texts.some(isNumbered))
+    throw new Error('A statement with inline values must not contain numbered parameters such as $1');
   const place = (value: unknown): number => {
     const sent = Array.isArray(value) ? parameters.indexOf(value) : -1;
     return sent === -1 ? parameters.push(value) : sent + 1;

@@ -83,7 +83,7 @@ export async function checkKeysOpenData(db: Queryable, box: SecretBox): Promise<
   throw new ConfigError(
     [...reasons].map(
       ([keyId, reason]) =>
-        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; affected credentials: ${recordsOf(needed.get(keyId) ?? [])}; set the key that was used before (or restore the keys folder in the data folder)`,
+        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; affected credentials: ${recordsOf(needed.get(keyId) ?? [])}; set the key that encrypted them (or restore the keys folder in the data folder)`,
     ),
   );
 }

@@ -246,7 +246,7 @@ export async function findMismatches(
 }
 
 // What it would let through is not known.
-const NO_SCHEMA = 'The route was deleted, along with its schema';
+const NO_SCHEMA = 'The route and its schema were deleted';
 
 const keyOf = (target: RoutedEvent): string => `${target.eventId} ${routeKey(target)}`;
 

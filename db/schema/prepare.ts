@@ -66,7 +66,7 @@ async function requireMigrated(pool: Pool, reason: string): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
     throw new ConfigError([
-      `The database is missing migrations (${others.length + 1}, starting with ${first.name}), and ${reason}: run hookyard migrate as the owner of the tables; see docs/operate/postgresql.md`,
+      `The database is missing migrations (${others.length + 1}, starting with ${first.name}), and ${reason}; run hookyard migrate as the owner of the tables (docs/operate/postgresql.md)`,
     ]);
   await ensurePartitions(pool);
 }

@@ -175,7 +175,7 @@ async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
   if (!rows[0]) throw new RangeError(`Role ${role} does not exist`);
   if (rows[0].free)
     throw new RangeError(
-      `No policy applies to the role ${role}: it is a superuser, has BYPASSRLS, or is a member of the table owner`,
+      `No policy applies to the role ${role}: it is a superuser, has BYPASSRLS, is the table owner, or is a member of the table owner's role`,
     );
   // Roles that inherit from a role are bound by its policies (PostgreSQL manual, CREATE POLICY), unless they own the
   // table.

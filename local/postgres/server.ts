@@ -164,7 +164,7 @@ function checkFiles(files: string, version: number, user: ServerUser): void {
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === String(version)) return;
   throw new StartupError(
-    `The data in ${files} was written by PostgreSQL ${found}, but this version of Hookyard includes PostgreSQL ${version}; migrate it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder`,
+    `The data in ${files} was written by PostgreSQL ${found}, but this version of Hookyard includes PostgreSQL ${version}; migrate the data with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder`,
   );
 }
 

@@ -130,7 +130,7 @@ async function fill(product: Product, folder: string, options: BinariesOptions):
   const unreachable = await downloadArchive(product.archive, folder, { base: options.downloadUrl, signal, log });
   if (unreachable === undefined) return log(`installed ${what} (${seconds(performance.now() - began)})`);
   log(
-    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, which takes a few minutes, but only once`,
+    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go (this takes a few minutes and is done only once)`,
   );
   await phase(log, `built ${what}`, () =>
     buildWithGo({ what, module: product.goModule, programs: product.programs, folder, unreachable, signal, log }),

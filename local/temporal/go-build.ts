@@ -64,7 +64,7 @@ function go(build: GoBuild, program: string, args: string[]): Promise<void> {
 }
 
 function noGo(build: GoBuild, error: string): string {
-  return `${sentence(build.what)} is not on this machine: its release archive cannot be downloaded (${build.unreachable}) and Go cannot be run (${error}). ${remedy(build)}`;
+  return `${sentence(build.what)} is not on this machine, its release archive cannot be downloaded (${build.unreachable}), and Go cannot be run (${error}). ${remedy(build)}`;
 }
 
 function failed(build: GoBuild, lines: string[]): string {

@@ -150,7 +150,7 @@ export function createThreads({
     ): Promise<SchemaError[][]> {
       const text = JSON.stringify(schemas);
       const task = () => ({ schemas: text, body: copyOf(body), contentType });
-      const message = 'could not be validated: validation took too much time or memory';
+      const message = 'could not be validated, because validation took too much time or memory';
       return run({ organizationId, kind: 'validate', task }).catch(
         ifEnded(() => schemas.map(() => [{ path: '', message }])),
       );

@@ -113,6 +113,6 @@ async function read(body: AsyncIterable<Buffer>, host: string): Promise<Buffer> 
 }
 
 function oversized(host: string): SendError {
-  const summary = ownWords`${named(host)} sent a response of more than ${MAX_ANSWER_BYTES} bytes; check that it is an object store`;
+  const summary = ownWords`${named(host)} sent a response of more than ${MAX_ANSWER_BYTES} bytes; check that the host is an object store`;
   return { code: 'OVERSIZED_ANSWER', ...openError(summary), retryable: true };
 }

@@ -26,7 +26,7 @@ describe('HOOKYARD_PLAN', () => {
     const { plan, said } = await startedWith('free');
     expect(plan).to.equal('pro');
     expect(said).to.deep.equal([
-      'HOOKYARD_PLAN=free is ignored: the organization default is already on the pro plan; change the plan with hookyard orgs set-plan default free, or remove the variable',
+      'HOOKYARD_PLAN=free is ignored because the organization default already exists, on the pro plan; change the plan with hookyard orgs set-plan default free, or remove the variable',
     ]);
     const [, command = ''] = /with hookyard (.*),/.exec(said[0] ?? '') ?? [];
     const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });

@@ -237,7 +237,7 @@ describe('providers are asked for keys', () => {
 
   it('at most ten times a minute by the webhooks of a source, and the others are not concerned', async () => {
     for (let each = 0; each < 10; each += 1) await expectRefused(ofPaypal(askerOf(1)), `webhook ${each}`);
-    expect(await expectAway(ofPaypal(askerOf(1)))).to.match(/Too many keys were requested/);
+    expect(await expectAway(ofPaypal(askerOf(1)))).to.match(/Too many requests to senders were made/);
     await expectRefused(ofPaypal(askerOf(1, 2)), 'another source');
     expect(world.server.asked).to.have.length(11);
     world.clock += 60_001;

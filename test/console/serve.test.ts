@@ -96,7 +96,7 @@ describeConsole('the console as it is served', () => {
       expect(await answer.text()).to.include('npm run console:build');
       // A build that fails says so, and everything else continues.
       expect(await failedBuild()).to.match(
-        /could not be built .*everything else is running. To try again: npm run console:build/,
+        /could not be built .*nothing else is affected. To try again: npm run console:build/,
       );
       expect((await fetch(`${unbuilt.url}/healthz`)).status).to.equal(200);
       expect((await fetch(`${unbuilt.url}/api/routes`)).status).to.equal(401);

@@ -79,7 +79,7 @@ describe('settings', () => {
   it('need the database of a direct URL by its usual name too', () => {
     const direct = 'postgres://user:supersecret@host/db';
     expect(problemsOf({ DATABASE_DIRECT_URL: direct })).to.deep.equal([
-      'DATABASE_URL must be set to the URL of the same database, because DATABASE_DIRECT_URL is set',
+      'DATABASE_URL must be set, because DATABASE_DIRECT_URL is set; both must refer to the same database',
     ]);
     const settings = readSettings({ DATABASE_URL: 'postgres://user@pooler/db', DATABASE_DIRECT_URL: direct });
     expect(settings.DATABASE_DIRECT_URL).to.equal(direct);

@@ -222,7 +222,7 @@ describe('schemes of providers', () => {
       [{ ...scheme, audience: 'optional' }, { aud: undefined }, null],
       [{ ...scheme, audience: 'optional' }, { aud: `${url}2` }, /aud claim is missing or is not the URL/],
       [{ ...scheme, audience: { is: 'us' } }, { aud: ['we', 'us'] }, null],
-      [{ ...scheme, audience: { is: 'us' } }, {}, /token's audience/],
+      [{ ...scheme, audience: { is: 'us' } }, {}, /token's aud claim does not include/],
       [scheme, { team: 'b' }, /team claim/],
       [scheme, { team: undefined }, /team claim/],
       [hashed, { exp: undefined }, null],

@@ -138,7 +138,7 @@ describe('The processes of the Helm chart', function () {
       }),
     );
     await until('its release to be the current one', () =>
-      worker?.output().includes('this release is the current one'),
+      worker?.output().includes('this release is now the current one'),
     );
     const api = containerOf(of('Deployment', '-api'));
     const { organization } = await createClient(`http://127.0.0.1:${portOf(api, 'http')}`, token).get<{

@@ -59,7 +59,7 @@ describe('the lane adaptive', () => {
     });
     await until('the worker to say so', async () => (await lanesInUse()).workflow === 1);
     expect(messages().at(-1)).to.include({ lane: 'workflow' });
-    expect(messages().at(-1)?.msg).to.match(/^workers have capacity/);
+    expect(messages().at(-1)?.msg).to.match(/^the workflow lane has capacity/);
     await growth.grown(['hookyard_lane_changes_total', { to: 'workflow' }]);
   }
 
@@ -98,7 +98,7 @@ describe('the lane adaptive', () => {
     expect(inLane('express', express), 'made by the relay').to.have.length(burst.length);
     expect(messages()[0]).to.include({ lane: 'express' });
     expect(messages()[0]?.pressure).to.equal('rate');
-    expect(messages()[0]?.msg).to.match(/^workflows are falling behind/);
+    expect(messages()[0]?.msg).to.match(/^the workflow lane is overloaded/);
     await growth.grown(['hookyard_lane_changes_total', { to: 'express' }]);
     await growth.grown(['hookyard_left_to_relay_total', { reason: messages()[0]?.pressure ?? '' }]);
 

@@ -127,7 +127,7 @@ describe('what a delivery keeps of its route', () => {
     await remove(`/api/schemas/${schemaId}`);
     const refused = await replayed(again.id);
     expect(refused).to.include({ status: 'schema_failed' });
-    expect(refused.error).to.match(/route was deleted, along with its schema/);
+    expect(refused.error).to.match(/route and its schema were deleted/);
     expect(endpoint.requests).to.have.length(0);
   });
 

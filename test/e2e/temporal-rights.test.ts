@@ -75,7 +75,9 @@ describe('a Temporal that asks for rights', () => {
 
   it('lets a writer deliver, retry, cancel, replay, compare and delete, with a release of its own', async () => {
     const worker = await testInstance.startWorker();
-    await until('its release to be the current one', () => worker.output().includes('this release is the current one'));
+    await until('its release to be the current one', () =>
+      worker.output().includes('this release is now the current one'),
+    );
     const destination = { retryPolicy: onceMore(5, HOUR_MS) };
     const { delivery, eventId } = await records.deliver(receiver.endpoint(500, 200).url, '{"n":1}', 'retrying', {
       destination,

@@ -21,7 +21,9 @@ describe('workers of two releases', () => {
 
   const startRelease = async (buildId: string) => {
     const worker = await testInstance.startWorker({ HOOKYARD_WORKER_VERSIONING: buildId });
-    await until('its release to be the current one', () => worker.output().includes('this release is the current one'));
+    await until('its release to be the current one', () =>
+      worker.output().includes('this release is now the current one'),
+    );
     return worker;
   };
 

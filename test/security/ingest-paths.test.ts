@@ -38,7 +38,7 @@ describe('Paths below sources', () => {
       post(`${plain({ slug: 'nothing' })}/orders/new`),
     ]);
     expect([there.status, nowhere.status]).to.deep.equal([404, 404]);
-    expect(there.body.message).to.include('/orders/new').and.include('set its allowPaths');
+    expect(there.body.message).to.include('/orders/new').and.include("set the source's allowPaths to true");
     expect({ ...there.body, message: '' }).to.deep.equal({ ...nowhere.body, message: '' });
     expect(String(nowhere.body.message).replace('nothing', source.slug)).to.equal(there.body.message);
     expect(await onlyRefusal(organization, source)).to.include({ cause: 'path', status: 404 });

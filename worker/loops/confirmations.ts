@@ -116,5 +116,5 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
     return;
   }
   await noteAsked(deps.pool, asked);
-  log.info({ organizationId }, 'confirmation email sent to a notification recipient');
+  log.info({ organizationId }, 'sent a confirmation email');
 }

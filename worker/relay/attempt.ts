@@ -97,7 +97,9 @@ export function createExpress(deps: ExpressDeps) {
     const isLast = tries >= MOST_TRIES;
     deps.log.warn(
       { deliveryId, tries, cause: causeOf(error) },
-      isLast ? 'first attempt handed over to a workflow' : 'failed to complete the first attempt; trying again',
+      isLast
+        ? 'failed to complete the first attempt; handing the delivery over to its workflow'
+        : 'failed to complete the first attempt; trying again',
     );
     if (!isLast) return;
     await handOver(row, policy, undefined).catch((reason: unknown) =>

@@ -42,8 +42,8 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     shown = lane;
     laneChanges.add({ to: lane });
     if (pressure !== null)
-      log.info({ lane, pressure }, 'workflows are falling behind: the relay makes first attempts itself');
-    else log.info({ lane }, 'workers have capacity: new deliveries start as workflows again');
+      log.info({ lane, pressure }, 'the workflow lane is overloaded: the relay makes first attempts itself');
+    else log.info({ lane }, 'the workflow lane has capacity again: new deliveries start as workflows again');
   }
 
   function byRule({ deliveryId, organizationId }: Belongings, hasSlot: boolean): Choice {

@@ -174,7 +174,7 @@ async function makeCurrent(deps: KeepReleaseDeps, takesOver: boolean): Promise<v
   const names = { deploymentName, buildId, before };
   if (takesOver)
     log.warn(names, 'workflows continue with this worker: no worker of the current release polled for them');
-  else log.info(names, 'this release is the current one: workflows continue with its workers');
+  else log.info(names, 'this release is now the current one: workflows continue with its workers');
 }
 
 async function describeDeployment({ connection, namespace }: KeepReleaseDeps, deploymentName: string) {

@@ -163,7 +163,7 @@ export const alertChannelOperations: Operation[] = [
     summary: 'Send a test message',
     description:
       "The message is sent immediately, regardless of the channel's filters, quiet hours and digests. Failures are reported in the response.",
-    answer: { description: 'Whether the message was delivered, with the latency and any error.', schema: testResult },
+    answer: { description: 'Whether the message was sent, with the latency and any error.', schema: testResult },
     run(ctx, { record: channel }) {
       const { organization } = callerOf(ctx);
       return ctx.deps.requests.run(organization, 'runningTests', async () => {

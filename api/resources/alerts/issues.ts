@@ -73,7 +73,7 @@ export const issueOperations: Operation[] = [
       ...partParams,
       state: choiceParam(ISSUE_STATES),
       kind: choiceParam(ISSUE_KINDS),
-      sourceId: textParam.describe('Issues with this source or its routes.'),
+      sourceId: textParam.describe('Issues that concern this source or its routes.'),
       routeId: textParam,
       destinationId: textParam,
     }),

@@ -73,7 +73,7 @@ function mount<Link extends Stop>(router: ApiRouter, { path, read, ask, act, tha
     if (link === null) return;
     const token = param(ctx, 'token');
     if (!done.has(token) && !(await actingFor(link.organizationId, () => act(link)))) {
-      answer(ctx, 410, 'This link is no longer valid', ['The organization does not notify this address.']);
+      answer(ctx, 410, 'This link is no longer valid', ['The organization no longer notifies this address.']);
       return;
     }
     done.set(token, true);

@@ -64,7 +64,7 @@ export const batchOperation = operation('listBatches', 'get', '/api/destinations
   tag: 'Destinations',
   of: findWarehouse,
   summary: "List a warehouse's batches",
-  description: 'Batches that were written, are in progress or failed, with the reason for any failure.',
+  description: 'Written, failed and unfinished batches, with the reason for any failure.',
   query: batchListSchema,
   answer: {
     description: 'One page, newest first. With `writtenAfter`, oldest first.',

@@ -248,7 +248,7 @@ export const deliveryOperations: Operation[] = [
         deliveriesChanged: withExample(
           count,
           98,
-          'The number of deliveries that were retried, replayed or cancelled; 0 with `dryRun`. The other matches were skipped: their status has changed in the meantime, their batch is being written (`cancel`), or they are in progress, were replaced by a later delivery, or lack their payload or destination (`replay`).',
+          'The number of deliveries that were retried, replayed or cancelled; 0 with `dryRun`. The other matches were skipped because their status had changed; for `cancel`, also because their batch was being written; for `replay`, also because they were in progress, had been replaced by a later delivery, or lacked their payload or destination.',
         ),
         nextCursor: idOf('dlv')
           .nullable()
@@ -333,7 +333,7 @@ async function whyNotRetried(ctx: Context, delivery: DeliveryRecord): Promise<st
     return `it is waiting for a warehouse batch; GET /api/destinations/${destinationId}/batches shows the batch's status`;
   if (waitsFor !== null) return `it is waiting for ${waitsFor}, an earlier delivery with the same ordering key`;
   if (status === 'pending')
-    return 'its first attempt is in progress or about to start, so it is not waiting for a retry';
+    return 'its first attempt is in progress or about to start, so the delivery is not waiting for a retry';
   const hold = (await holdsOf(ctx.deps.pool, organizationId(ctx), [delivery])).get(id);
   if (hold) return `${hold.reason}; ${hold.advice}`;
   return status === 'retrying' ? null : 'it is not waiting for a retry; replay it instead';

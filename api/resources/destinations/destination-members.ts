@@ -65,7 +65,11 @@ const httpType = {
 
 const recentTotals = {
   successRate: table.computed(
-    percent.nullable().describe('The percentage of recent deliveries that succeeded. Null if there are none.'),
+    percent
+      .nullable()
+      .describe(
+        'The percentage of recently finished deliveries that succeeded. Null if no delivery finished recently.',
+      ),
   ),
   avgLatency: table.computed(
     latency.nullable().describe('Average latency of recent responses, in milliseconds. Null if there are none.'),

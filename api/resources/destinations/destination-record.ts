@@ -215,7 +215,7 @@ function urlWarnings({ allowList }: ApiDeps, url: string): string[] {
   const refused = refusedUrl(url, allowList());
   if (refused === null) return [];
   return [
-    `url points to ${refused}, so deliveries are refused; use a public URL, or ask the operator to allow the address in HOOKYARD_DELIVERY_ALLOW`,
+    `url points to ${refused}, so no requests are sent to it; use a public URL, or ask the operator to allow the address in HOOKYARD_DELIVERY_ALLOW`,
   ];
 }
 

@@ -244,10 +244,10 @@ export function requireAccess(
   if (target.type !== 'r2')
     throw invalidMember(
       'config.credentials',
-      `must not be identity: this organization may not use the service identity for ${bucket}/${prefix ?? ''}; set credentials, or ask the operator to allow the prefix in HOOKYARD_WAREHOUSE_IDENTITY`,
+      `must not be identity: this organization may not use the service identity for ${bucket}/${prefix ?? ''}; use another kind of credentials, or ask the operator to allow the prefix in HOOKYARD_WAREHOUSE_IDENTITY`,
     );
   throw invalidMember(
     target.config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
-    "is required because this organization may not use the service's keys for this bucket and prefix (HOOKYARD_WAREHOUSE_IDENTITY)",
+    "is required because this organization may not use the service's keys for this bucket and prefix; set it, or ask the operator to allow the prefix in HOOKYARD_WAREHOUSE_IDENTITY",
   );
 }

@@ -116,7 +116,7 @@ export const eventReplayOperations: Operation[] = [
     tag: 'Events',
     summary: 'Replay all events that match the filters',
     description:
-      'Accepts the same filters as the list of events, except `routeId` and `destinationId`, and only one `status`. Route filters are not applied. With `dryRun`, counts the events without replaying anything.',
+      'Accepts the filters of the list of events, except `routeId` and `destinationId`; `status` takes only one value. The filters of the routes are not applied. With `dryRun`, counts the events without replaying anything.',
     body: {
       selects: true,
       schema: createSchema,

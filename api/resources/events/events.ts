@@ -99,7 +99,7 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, or cursor=first`,
+    `is too broad: the search did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }
@@ -195,7 +195,7 @@ export const eventOperations: Operation[] = [
       ...eventFilterParams,
       routeId: textParam.describe('Events with a delivery from this route. Requires the `deliveries:read` scope.'),
       destinationId: textParam.describe(
-        'Events with a delivery to this destination, from `routeId` if set. Requires the `deliveries:read` scope.',
+        'Events with a delivery to this destination or, if `routeId` is set, to this destination from that route. Requires the `deliveries:read` scope.',
       ),
     }),
     answer: { description: 'One page, newest first.', schema: partOfList(eventAnswer) },

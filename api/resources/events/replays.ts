@@ -50,12 +50,15 @@ function refusalOf(why: Exclude<ReplayObstacle, { is: 'replaced' }>, most: numbe
     case 'expired':
       return payloadExpired(why.eventId);
     case 'crowded': {
-      const what = `Nothing was replayed: the event ${why.eventId} would create more than ${plural(most, 'delivery')}; disable some routes, or pass destinationIds`;
+      const what = `Nothing was replayed: a replay of the event ${why.eventId} would create more than ${plural(most, 'delivery')}; disable some routes, or pass destinationIds`;
       return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
     }
     case 'unroutable': {
       const unroutable = why.destinationIds.join(', ');
-      return invalid('destinationIds', `must contain only destinations of these events' routes, not ${unroutable}`);
+      return invalid(
+        'destinationIds',
+        `must contain only destinations of a replayed event's routes, not ${unroutable}`,
+      );
     }
   }
 }
@@ -120,6 +123,6 @@ function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
   if (deliveriesCreated === 0 && eventsUnderWay > 0)
     return 'Nothing was created: earlier deliveries are still in progress; retry or cancel them';
   if (deliveriesCreated === 0)
-    return 'Nothing was created: none of these events exists and has an enabled route with a destination';
+    return 'Nothing was created: no event was found that has an enabled route with a destination';
   return `${plural(deliveriesCreated, 'delivery was', 'deliveries were')} created`;
 }

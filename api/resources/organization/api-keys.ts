@@ -45,7 +45,7 @@ const allowedAddresses = withExample(
           );
         }),
     )
-    .min(1, 'must not be empty; omit it or send null to allow any address')
+    .min(1, "must not be empty; send null to allow any address, or omit it to use the calling key's addresses")
     .max(MAX_ADDRESSES)
     .nullable()
     .optional(),
@@ -181,7 +181,9 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
   if (range)
-    throw forbidden(`The allowedAddresses of this API key do not include ${range}, so it cannot ${what} that access`);
+    throw forbidden(
+      `The allowedAddresses of this API key do not include ${range}, so the key cannot ${what} that access`,
+    );
 }
 
 /** Null is never. */

@@ -11,7 +11,7 @@ const auditRecord = component('AuditRecord', {
   actor: withExample(
     z.enum(['key', 'operator', 'provider']),
     'key',
-    "`operator`: an operator command or a sign-in link. `provider`: a provider sent its source's secret.",
+    "`operator`: an operator command or a sign-in link. `provider`: a provider that sent a source's secret.",
   ),
   keyId: idOf('key').nullable(),
   keyName: text('Deployment', "The key's name at that time.").nullable(),
@@ -40,7 +40,7 @@ export const auditOperation = operation('listAuditRecords', 'get', '/api/audit',
   summary: 'List audit log entries',
   description:
     'Includes every request that can change something or that reads payloads or secrets. Identical reads, and identical requests that were refused or failed, are recorded at most once a minute. Entries are kept for ' +
-    '`HOOKYARD_AUDIT_RETENTION_DAYS` and cannot be changed.',
+    '`HOOKYARD_AUDIT_RETENTION_DAYS` days and cannot be changed.',
   query: z.object({
     ...partParams,
     from: timeParam,

@@ -68,7 +68,7 @@ const figures = {
   avgLatency: latency
     .nullable()
     .optional()
-    .describe('For `attempts`: average latency, in milliseconds. Null if there was no response.'),
+    .describe('For `attempts`: average latency, in milliseconds. Null if there were no responses.'),
   classes: withExample(
     counts.optional(),
     { '2xx': 12 },

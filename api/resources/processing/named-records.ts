@@ -190,6 +190,6 @@ async function requireUnused(
   throw new ApiError(
     409,
     'IN_USE',
-    `The ${member.replace(/Id$/, '')} ${record.name} is used by ${what} ${named}${others}; remove it from all routes first`,
+    `The ${member.replace(/Id$/, '')} ${record.name} is used by ${what} ${named}${others}; remove it from ${total === 1 ? 'this route' : 'all routes'} first`,
   );
 }

@@ -71,7 +71,7 @@ const PAUSABLE = [
     tag: 'Routes',
     name: 'Route',
     paused: `Webhooks are still accepted; the route's deliveries, including retries, are held. ${AGAIN}`,
-    resumed: `${RELEASED} They remain held while the circuit breaker is open or their destination is paused.`,
+    resumed: `${RELEASED} However, they remain held while the circuit breaker is open or their destination is paused.`,
   },
   {
     table: 'destinations',
@@ -80,7 +80,7 @@ const PAUSABLE = [
     tag: 'Destinations',
     name: 'Destination',
     paused: `All deliveries to the destination are held, regardless of their route. ${AGAIN}`,
-    resumed: `${RELEASED} They remain held while their route is paused or its circuit breaker is open.`,
+    resumed: `${RELEASED} However, they remain held while their route is paused or its circuit breaker is open.`,
   },
 ] as const;
 

@@ -47,7 +47,7 @@ const ordering = withExample(
         )
         .nullable()
         .describe(
-          'The event field whose values are the ordering keys, written as in filters. If null, all events of the route share one key.',
+          'The event field, written as in filters, whose values are the ordering keys. If null, all events of the route share one key.',
         ),
       missingKey: z
         .enum(MISSING_KEYS)

@@ -46,7 +46,7 @@ const previewAnswer = component('RoutePreview', {
     ),
   error: text(
     'The payload does not match the schema Order (version 3): /order/id must be number',
-    'Why the schema or filter failed. Null unless the verdict is `schema_failed` or `filter_failed`.',
+    'Why the schema check or the filter failed. Null unless `verdict` is `schema_failed` or `filter_failed`.',
   ).nullable(),
   schemaErrors: withExample(
     z.array(z.object({ path: text('/order/id'), message: text('must be number') })),
@@ -87,7 +87,7 @@ export const routePreviewOperation = operation('previewRoute', 'post', '/api/rou
   alsoScope: 'routes:read',
   summary: "Preview a route's requests for an event",
   description:
-    'Uses the current records, including disabled ones. Nothing is sent; the delivery ID and the signatures are valid only in this response.',
+    'Uses the current records, including disabled ones. Nothing is sent. The delivery ID and the signatures are made for this preview and belong to no delivery.',
   body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
   answer: { description: 'Whether the route matches, and the requests that it would send.', schema: previewAnswer },
   errors: { 410: ['PAYLOAD_EXPIRED'] },

@@ -218,7 +218,7 @@ export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: A
   if (route === null) return;
   throw invalid(
     'url',
-    `must not be under ${deps.baseUrl()}, because deliveries would come back as webhooks; to allow this, set allowOwnAddress on the route ${route.id}`,
+    `must not be under ${deps.baseUrl()}, because deliveries would come back as webhooks; to allow this, set allowOwnAddress to true on the route ${route.id}`,
     'INVALID_URL',
   );
 }
@@ -241,7 +241,7 @@ function ownAmong<One extends Addressed>(deps: Deps, route: Named, destinations:
 }
 
 function whyNot(deps: Deps): string {
-  return `whose URL is under ${deps.baseUrl()}, so deliveries would come back as webhooks; to allow this, set allowOwnAddress`;
+  return `whose URL is under ${deps.baseUrl()}, so deliveries would come back as webhooks; to allow this, set allowOwnAddress to true`;
 }
 
 type References = Partial<Record<RouteReference, string | null>>;

@@ -112,7 +112,7 @@ export const manyRoutesOperations: Operation[] = [
       examples: { disable: { routeIds: [exampleId('rte')], isActive: false } },
     },
     answer: {
-      description: 'The routes, including those that were already in this state.',
+      description: 'The routes, including those that were already in the requested state.',
       schema: z.object({
         updated: withExample(count, 1),
         routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),

@@ -65,7 +65,7 @@ export const refusalOperation = operation('listRefusals', 'get', '/api/organizat
   scope: 'events:read',
   summary: 'List refused webhooks',
   description:
-    `Shows why webhooks to the source were refused. All are counted, and up to ${KEPT_REFUSALS} recent ones are kept as samples. ` +
+    `Shows why webhooks to the source were refused. All refused webhooks are counted, and up to ${KEPT_REFUSALS} recent ones are kept as samples. ` +
     'Counts and samples lag by a few seconds.',
   query: z.object({
     ...pageParams,

@@ -74,7 +74,8 @@ export const secretRotationOperations: Operation[] = [
     idOf: ['src'],
     versioned: true,
     summary: "Rotate a source's verification secret",
-    description: 'Until the overlap period ends, webhooks signed with the new or the previous secret are accepted.',
+    description:
+      'Until the overlap period ends, webhooks that can be verified with the new or the previous secret are accepted.',
     body: {
       schema: z.object({ secret: secretSchema.describe('The new secret.'), overlapSeconds }),
       examples: {

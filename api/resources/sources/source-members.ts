@@ -125,7 +125,7 @@ const answer = withExample(
 const handshake = withExample(
   sourceHandshakeSchema.nullable(),
   { type: 'echo', parameter: 'challenge' },
-  'The response when the sender checks the ingest URL with a `GET` or `HEAD` request: 200, a query parameter or its HMAC. If null, the response is 405 unless the provider sends such requests.',
+  'The response when the sender checks the ingest URL with a `GET` or `HEAD` request: status 200, the value of a query parameter, or the HMAC of that value. If null, the response is 405 unless the provider sends such requests.',
 );
 const shownHandshake = z
   .object({
@@ -185,7 +185,7 @@ export const sourceMembers = table.membersOf<Omit<Source, Hidden>>()({
     timestamp
       .nullable()
       .describe(
-        'When the previous secret expires. Until then, webhooks signed with it are also accepted. Null if none.',
+        'When the previous secret expires. Until then, webhooks that can be verified with it are also accepted. Null if none.',
       ),
   ),
   idempotencyKey: table.optional(idempotencyKey, null),

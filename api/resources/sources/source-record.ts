@@ -32,7 +32,7 @@ function requireConsistent(source: Checked): void {
 function requireSignature(source: Checked): void {
   if (!source.idempotencyKey?.signature) return;
   if (source.verification.type === 'none')
-    throw invalid('idempotencyKey.signature', 'requires a verificationConfig other than none');
+    throw invalid('idempotencyKey.signature', 'requires a verificationConfig of a type other than none');
   const sender = senderOf(source);
   if (sender === null || isSigned(sender.verification)) return;
   const provider = providerOf(source);
@@ -40,7 +40,7 @@ function requireSignature(source: Checked): void {
     'idempotencyKey.signature',
     provider
       ? `requires a provider that signs its webhooks, but ${provider} does not`
-      : `requires a verificationConfig with a signature of the body, but ${source.verification.type} has none`,
+      : `requires a verificationConfig whose signature covers the body, but that of ${source.verification.type} does not`,
   );
 }
 

@@ -137,7 +137,8 @@ export function withSecret(deps: Deps, source: Source, secret: string): string {
 }
 
 function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, current: string | undefined) {
-  if (config.type === PROVIDER_TYPE) throw invalid('provider', 'is required for a verificationConfig of this type');
+  if (config.type === PROVIDER_TYPE)
+    throw invalid('provider', `is required for a verificationConfig of type "${PROVIDER_TYPE}"`);
   const checked = withStoredSecret(config, current);
   return {
     provider: null,
@@ -219,7 +220,10 @@ function knownProvider(name: string): Provider {
 }
 
 const unknownProvider = () =>
-  invalid('provider', 'must be a provider that this version of Hookyard supports; GET /api/providers lists them');
+  invalid(
+    'provider',
+    'must be a provider that this version of Hookyard supports; GET /api/providers lists the supported providers',
+  );
 
 function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials {
   return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);

@@ -160,7 +160,8 @@ export const sourceOperations: Operation[] = [
     errors: { 409: ['INVALID_STATE'] },
     async run(ctx, { body: { overlapSeconds = DAY_SECONDS } }) {
       const source = await changeRecord(ctx, findSource, (stored, em) => {
-        if (stored.ingestToken === 'none') throw conflict('The source has no token; set ingestToken first');
+        if (stored.ingestToken === 'none')
+          throw conflict('The ingest URL has no token; set ingestToken to "optional" or "required" first');
         em.assign(stored, {
           ...sealedToken(ctx.deps, stored.id),
           previousTokenValue: stored.ingestTokenValue ?? null,

@@ -46,8 +46,8 @@ function dryRun(count: number, what: string, args: object | null) {
 function requireCount(found: number, expected: number, one: 'delivery' | 'event'): void {
   if (found === expected) return;
   throw usage(
-    `${plural(found, `${one} matches`, `${pluralOf(one)} match`)} now, not ${expected}. ${UNCHANGED} To count again, call this tool without expectedCount ` +
-      'and with the same filters, including "until".',
+    `${plural(found, `${one} matches`, `${pluralOf(one)} match`)} now, not ${expected}. ${UNCHANGED} To count again, call this tool with the same parameters, ` +
+      'but without expectedCount.',
   );
 }
 
@@ -91,7 +91,7 @@ export const actOnDeliveries = tool({
     requireCount(found, expected, 'delivery');
     if (isTooMany) throw usage(`${whatOf(action, found)}. ${UNCHANGED}`);
     const changed = await actOnAll(call, selection, found);
-    const summary = `${changed} of ${plural(found, 'delivery was', 'deliveries were')} ${DONE[action]}.`;
+    const summary = `${changed} of ${plural(found, 'delivery')} ${DONE[action]}.`;
     return { summary, data: { dryRun: false, count: found, changed } };
   },
 });
@@ -138,7 +138,7 @@ async function actOnAll({ client, address, signal }: Call, selection: Selection,
     return changed;
   } catch (error) {
     throw usage(
-      `${changed} of ${plural(count, 'delivery was', 'deliveries were')} ${DONE[selection.action]} before this error: ${problemOf(error, address)}`,
+      `${changed} of ${plural(count, 'delivery')} ${DONE[selection.action]} before this error: ${problemOf(error, address)}`,
     );
   }
 }
@@ -192,7 +192,7 @@ export const replayEvents = tool({
   name: 'replay_events',
   title: 'Replay events',
   description:
-    'Replays one stored event, or all stored events that match the filters passed here, through the current routes; the filters of the routes are not applied. Without expectedCount, it only counts ' +
+    'Replays one stored event, or all stored events that match the filters passed here, through the enabled routes of their sources; route filters are not applied. Without expectedCount, it only counts ' +
     'them; with the count from that dry run, it starts a replay, which runs in the service at ratePerSecond. Use get_replay to see its progress, ' +
     'and cancel_replay to cancel it. Destinations receive these events again.',
   effect: 'destroys',
@@ -204,7 +204,9 @@ export const replayEvents = tool({
       .array(z.string().min(1).max(200))
       .min(1)
       .max(20)
-      .describe("Names or IDs of the destinations to replay to (default: all of the routes' destinations)")
+      .describe(
+        "Names or IDs of the destinations to replay to (default: all destinations of the sources' enabled routes)",
+      )
       .optional(),
     ratePerSecond: z.int().min(1).max(1000).default(50).describe('Events per second'),
     expectedCount,

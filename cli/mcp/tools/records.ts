@@ -22,7 +22,11 @@ export const getDelivery = tool({
     'or will be sent (secrets masked). The request body is included only with includeBody, which requires the payloads:read scope.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('Delivery ID (dlv_...)'),
-    attempt: z.int().min(1).describe('Attempt number (default: the latest attempt, or 1 if there is none)').optional(),
+    attempt: z
+      .int()
+      .min(1)
+      .describe('Number of the attempt whose request is shown (default: the latest attempt, or 1 if there is none)')
+      .optional(),
     includeBody: z.boolean().default(false),
     payloadBytes: inputs.payloadBytes,
   }),

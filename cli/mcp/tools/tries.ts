@@ -52,8 +52,8 @@ export const tryTransform = tool({
   title: 'Test a transform',
   description:
     'Runs a stored transform, or code that you pass, on a stored event or your own payload, and shows the output, or the error with ' +
-    'its line number. Nothing is sent or changed. Code receives the payload, headers, method, path and query; for example, { "id": payload.order.id } in jsonata, or ' +
-    'export default (event) => ({ id: event.payload.order.id }) in javascript.',
+    'its line number. Nothing is sent or changed. Code receives the payload, headers, method, path and query; for example, { "id": payload.order.id } in JSONata, or ' +
+    'export default (event) => ({ id: event.payload.order.id }) in JavaScript.',
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('ID, slug or name of a stored transform').optional(),
     code: z.string().min(1).max(65_536).describe('Code to run, instead of a stored transform').optional(),

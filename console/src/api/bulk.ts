@@ -10,7 +10,7 @@ export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pa
 const OPERATIONS = { retry: 'retryDelivery', replay: 'replayDelivery', cancel: 'cancelDelivery' } as const;
 const REFUSED = {
   retry: 'not waiting for a retry',
-  replay: 'in progress, already replaced by a later delivery, or their payload or destination was deleted',
+  replay: 'in progress, already replaced by a later delivery, or with a deleted payload or destination',
   cancel: 'already finished, or being written to a file',
 };
 

@@ -241,7 +241,7 @@ export function CloseCircuit({ of: route, variant = 'filled' }: CircuitProps) {
         <p>
           Held deliveries are sent in order of receipt, at a steady rate, with the destination's current URL and
           settings, unless a pause still holds them.{' '}
-          {`After ${plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
+          {`After ${circuitFailureThreshold === 1 ? 'the next failure' : plural(circuitFailureThreshold, 'consecutive failure')}, the circuit breaker opens again.`}
         </p>
         <p className="quiet">
           <StoredNextTry id={id} />

@@ -61,7 +61,7 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
           </Button>
         ))}
         <p className="small quiet">
-          No key yet? Ask a colleague with access to create one in Settings. On your own machine, <Code>npm start</Code>{' '}
+          No key yet? Ask a colleague who can create API keys in Settings. On your own machine, <Code>npm start</Code>{' '}
           prints a sign-in link.
         </p>
       </form>

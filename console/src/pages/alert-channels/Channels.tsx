@@ -71,7 +71,8 @@ export function ChannelPage() {
           )}
           {channel.withheldEmails.length > 0 && (
             <Callout tone="warn" title="Addresses that receive no email">
-              {plain(channel.withheldEmails.join(', '))}: not confirmed, or the domain is not allowed. See Settings.
+              {plain(channel.withheldEmails.join(', '))}: not confirmed, or in a domain that the operator does not
+              allow. See Settings.
             </Callout>
           )}
           {mayWrite && <Test id={channel.id} />}

@@ -116,7 +116,7 @@ const isHeld = (waiting: Answer['waiting']): boolean =>
 /** Why it is degraded or failing. */
 function reasonText({ health, left }: Answer): string {
   if (health.status !== 'degraded' && health.status !== 'failing') return '';
-  const failed = `${countText(health.failedDeliveries)} of ${countText(health.totalDeliveries)} failed recently`;
+  const failed = `${countText(health.failedDeliveries)} of ${plural(health.totalDeliveries, 'delivery')} failed recently`;
   return left?.total === 0 ? `${failed}, none left to replay` : failed;
 }
 

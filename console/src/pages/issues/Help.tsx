@@ -42,7 +42,7 @@ export function Help({ issue, failed, children }: Props) {
   const steps = [
     ...STEPS[issue.kind](issue),
     held &&
-      `Resume ${plural(held.total, 'held delivery', held.text)}. Each probe of an open circuit breaker uses up an attempt of its delivery.`,
+      `Resume ${plural(held.total, 'held delivery', held.text)}. While a circuit breaker is open, each probe uses up an attempt of the delivery that it sends.`,
     failed && (
       <>
         Replay the{' '}
@@ -187,7 +187,7 @@ const STEPS: Record<Issue['kind'], (issue: Issue) => ReactNode[]> = {
     'Refused webhooks are not stored as events. Ask the sender to send them again.',
   ],
   warehouse_not_writable: (issue) => [
-    <>Check the last file's error on {the(issue, 'destination')}.</>,
+    <>Check the error of the last file in the Files tab of {the(issue, 'destination')}.</>,
     'Fix the bucket, credentials or permissions, then write a test file to check. Waiting files are written automatically.',
   ],
   order_blocked: (issue) => [

@@ -132,8 +132,8 @@ function Remedy({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => 
       }
     >
       <p>
-        Replays the issue's failed deliveries since <Time at={issue.firstSeenAt} exact />, newest first, up to 1,000 at
-        a time. Fix the cause first, or they will fail again.
+        Replays the issue's deliveries that have failed since <Time at={issue.firstSeenAt} exact />, newest first, up to
+        1,000 at a time. Fix the cause first, or they will fail again.
       </p>
     </ConfirmedAction>
   );

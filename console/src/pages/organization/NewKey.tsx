@@ -48,7 +48,7 @@ const ACCESS: Record<Values['access'], string> = {
 };
 const ACCESS_HELP: Record<Values['access'], string> = {
   read: 'Can view everything, including payloads and the audit log, but not secrets.',
-  all: 'Can change everything, including API keys, and export secrets.',
+  all: 'Can change everything, including API keys, and can export secrets.',
   some: 'The scopes of your previous choice are preselected.',
 };
 const accessText = ({ scopes }: NewApiKey): string =>

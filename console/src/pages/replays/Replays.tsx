@@ -54,7 +54,7 @@ export function Replays() {
       columns={columns}
       every={WATCH_MS}
       make="events:write"
-      empty="A replay delivers all matching events again in the background. Replays of single events and deliveries are listed under Deliveries."
+      empty="A replay delivers a selection of stored events again in the background. Replays of single events and deliveries are listed under Deliveries."
     >
       {problem}
     </ListPage>

@@ -37,10 +37,8 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
     <div className="stack">
       {isClosed && (
         <p>
-          {status.failureCount} of {failureThreshold} consecutive failures{' '}
-          <span className="quiet">
-            · opens for {durationText(cooldownSeconds * 1000)} after {plural(failureThreshold, 'consecutive failure')}
-          </span>
+          {status.failureCount} of {plural(failureThreshold, 'consecutive failure')}{' '}
+          <span className="quiet">· then opens for {durationText(cooldownSeconds * 1000)}</span>
         </p>
       )}
       {!isClosed && paused && (

@@ -189,7 +189,7 @@ function orderingFields({ by, onExhausted }: Form['values']['ordering']): Entry[
     by === 'field' &&
       choice('ordering.missingKey', 'Events without a key', {
         unordered: 'Deliver in any order',
-        together: 'Deliver under one key',
+        together: 'Deliver in order, under one key',
       }),
     by !== 'off' && [
       choice('ordering.onExhausted', 'When retries are used up', {

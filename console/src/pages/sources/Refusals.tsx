@@ -20,7 +20,7 @@ type Cause = Refusal['cause'];
 /** What each cause means, and what helps. */
 const CAUSES: Record<Cause, string> = {
   signature: "Signature or credentials missing, invalid or expired. Check that the sender uses the source's secret.",
-  token: 'Secret token missing from the URL or no longer valid. Give the sender the current ingest URL.',
+  token: 'Secret token missing from the URL, invalid or expired. Give the sender the current ingest URL.',
   path: "Subpath not accepted or invalid. Enable subpaths, or correct the sender's URL.",
   disabled: 'Source disabled. Enable it.',
   suspended: 'Organization suspended. Contact the operator.',

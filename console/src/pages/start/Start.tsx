@@ -125,7 +125,7 @@ function Guided({ source, route, provider }: Ready) {
           <>
             <p>
               Make the route accept any 2xx response again. Retries will then succeed automatically. To retry
-              immediately, open the delivery.
+              immediately, open the delivery and choose "Retry now".
             </p>
             <div>
               <Button onClick={() => change(false)}>Fix the route</Button>
