@@ -105,7 +105,7 @@ describe('warehouse configuration', () => {
     [
       's3',
       { credentials: 'identity' },
-      /^cannot be combined with "credentials": "identity"; .*send null$/,
+      /^cannot be combined with "credentials": "identity"; .*send null for it$/,
       'accessKeyId',
     ],
     ['s3', { ...identity, roleArn: 'role/x' }, /^must be a role ARN/],
