@@ -9,7 +9,7 @@ export const airtable: Provider = {
   // It wants 200 or 204, and no body.
   answer: NO_CONTENT,
   instructions:
-    "Create the source with any secret. Then use the Airtable API to create a webhook with the ingest URL as the notificationUrl parameter, and set macSecretBase64 from the response as the source's secret. Notifications only identify the base that changed; fetch the changes from Airtable.",
+    "Create the source with any base64 text as the secret. Then use the Airtable API to create a webhook with the ingest URL as the notificationUrl parameter, and set macSecretBase64 from the response as the source's secret. Notifications only identify the base that changed; fetch the changes from Airtable.",
   samples: [
     {
       event: 'notification',

@@ -112,7 +112,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'the worker is not polling Temporal for tasks',
       schedules.refusal !== null &&
-        `Temporal refuses the worker's requests (${schedules.refusal}): the worker's key or certificate is invalid, or needs the writer role for the namespace ${namespace} (docs/operate/temporal.md)`,
+        `Temporal refuses the worker's requests (${schedules.refusal}): the worker's key or certificate is missing or invalid, or needs the writer role for the namespace ${namespace} (docs/operate/temporal.md)`,
       isUnserved && `workflows are not being processed: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {

@@ -12,7 +12,7 @@ export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
-const TOO_MUCH = 'the filters and schemas that apply to this webhook take too much time or memory in total';
+const TOO_MUCH = 'filters and schemas take too much time or memory in total';
 
 export class Budget {
   #left: number;

@@ -72,7 +72,7 @@ function recoverySentence({ count, failedBefore }: MailFacts, route: string): st
   if (failedBefore === null) return `${again}.`;
   const { count: failed, since } = failedBefore;
   if (failed === 0)
-    return `${again}; the circuit breaker opened at ${since} and is now closed. The first successful delivery:`;
+    return `${again}; the circuit breaker opened at ${since} and is now closed. The first successful delivery since it closed:`;
   return `${again} after ${plural(failed, 'failed delivery')} since ${since}. The first successful delivery:`;
 }
 

@@ -10,7 +10,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   due: new Gauge({
     name: 'hookyard_deliveries_due',
-    help: 'Deliveries waiting for a worker, excluding those of suspended organizations, those to warehouses, and those to destinations at their rate limit.',
+    help: 'Deliveries waiting for a worker or in their first attempt, excluding those of suspended organizations, those to warehouses, and those to destinations at their rate limit.',
   }),
   oldestDueAge: new Gauge({
     name: 'hookyard_oldest_due_age_seconds',

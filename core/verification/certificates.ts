@@ -170,9 +170,7 @@ export const paypalKind: SchemeKind<{ kind: 'paypal' }> = {
     const [id = '', time = '', signature = '', url = '', algorithm] = values;
     requireTime(time, PAYPAL_TIME, request.nowMs);
     if (algorithm !== 'SHA256withRSA' || !TRANSMISSION_ID.test(id) || !SIGNATURE.test(signature))
-      refuse(
-        'The webhook has an unknown signature algorithm, or its signature or transmission ID is missing or malformed',
-      );
+      refuse('The webhook has an unknown signature algorithm, or its signature or transmission ID is malformed');
     if (!PAYPAL_CERTIFICATE.test(url)) refuse('The certificate URL does not belong to PayPal');
     const key =
       (await certificateKey(keys, url, request.nowMs)) ??

@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 // A webhook of Adyen has one item, or a few from older interfaces.
 const MAX_ITEMS = 100;
-const NOT_SIGNED = `The body must contain 1 to ${MAX_ITEMS} notificationItems, each with an hmacSignature`;
+const NOT_SIGNED = `The body must contain 1 to ${MAX_ITEMS} notificationItems, each with an hmacSignature and signed values that are strings or numbers`;
 
 /**
  * Adyen, "Verify HMAC signatures": each item of a standard webhook has the HMAC-SHA256 of eight of its values, with

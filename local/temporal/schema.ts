@@ -88,9 +88,7 @@ async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[
      group by c.relname order by c.relname`,
   );
   if (rows.length === 0)
-    throw new StartupError(
-      "This database has no executions_visibility table; specify Temporal's visibility database with --database",
-    );
+    throw new StartupError("This database has no executions_visibility table; specify Temporal's visibility database");
   // PostgreSQL knows the columns in lower case.
   const inUse = used.map((column) => column.toLowerCase());
   return rows

@@ -44,8 +44,8 @@ function readinessOf(differences: Partial<Said>) {
 describe('a worker', () => {
   const away = () => Promise.reject(new Error('away'));
   const refused =
-    "Temporal refuses the worker's requests (No.): the worker's key or certificate is invalid, or needs the writer role " +
-    'for the namespace orders (docs/operate/temporal.md)';
+    "Temporal refuses the worker's requests (No.): the worker's key or certificate is missing or invalid, or needs the writer " +
+    'role for the namespace orders (docs/operate/temporal.md)';
   const unserved =
     'workflows are not being processed: Temporal assigns them to workers of release 2, but no such worker is ' +
     'polling; start one, or make this release the current one (docs/operate/upgrading.md)';

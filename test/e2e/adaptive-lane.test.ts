@@ -98,7 +98,7 @@ describe('the lane adaptive', () => {
     expect(inLane('express', express), 'made by the relay').to.have.length(burst.length);
     expect(messages()[0]).to.include({ lane: 'express' });
     expect(messages()[0]?.pressure).to.equal('rate');
-    expect(messages()[0]?.msg).to.match(/^the workflow lane is overloaded/);
+    expect(messages()[0]?.msg).to.match(/^the workflow lane cannot take all first attempts/);
     await growth.grown(['hookyard_lane_changes_total', { to: 'express' }]);
     await growth.grown(['hookyard_left_to_relay_total', { reason: messages()[0]?.pressure ?? '' }]);
 

@@ -42,7 +42,10 @@ export function createLaneChoice({ lane: setting, permits, log }: LaneChoiceDeps
     shown = lane;
     laneChanges.add({ to: lane });
     if (pressure !== null)
-      log.info({ lane, pressure }, 'the workflow lane is overloaded: the relay makes first attempts itself');
+      log.info(
+        { lane, pressure },
+        'the workflow lane cannot take all first attempts: the relay makes some or all of them itself',
+      );
     else log.info({ lane }, 'the workflow lane has capacity again: new deliveries start as workflows again');
   }
 
