@@ -99,7 +99,7 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `is too broad: the search did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, or cursor=first`,
+    `needs a narrower search: it did not finish within ${SEARCH_MS / 1000} s (searched back to ${reached}, found ${found}); pass from=${reached} or later, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }

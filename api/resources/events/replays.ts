@@ -57,7 +57,7 @@ function refusalOf(why: Exclude<ReplayObstacle, { is: 'replaced' }>, most: numbe
       const unroutable = why.destinationIds.join(', ');
       return invalid(
         'destinationIds',
-        `must contain only destinations of a replayed event's routes, not ${unroutable}`,
+        `must contain only destinations of a replayed event's enabled routes or earlier deliveries, not ${unroutable}`,
       );
     }
   }

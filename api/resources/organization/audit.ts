@@ -40,7 +40,7 @@ export const auditOperation = operation('listAuditRecords', 'get', '/api/audit',
   summary: 'List audit log entries',
   description:
     'Includes every request that can change something or that reads payloads or secrets. Identical reads, and identical requests that were refused or failed, are recorded at most once a minute. Entries are kept for ' +
-    '`HOOKYARD_AUDIT_RETENTION_DAYS` days and cannot be changed.',
+    '`HOOKYARD_AUDIT_RETENTION_DAYS` days (0: forever) and cannot be changed.',
   query: z.object({
     ...partParams,
     from: timeParam,

@@ -40,7 +40,7 @@ function requireSignature(source: Checked): void {
     'idempotencyKey.signature',
     provider
       ? `requires a provider that signs its webhooks, but ${provider} does not`
-      : `requires a verificationConfig whose signature covers the body, but that of ${source.verification.type} does not`,
+      : `requires a verificationConfig with a signature that covers the body, but ${source.verification.type} has none`,
   );
 }
 
