@@ -12,8 +12,8 @@ const MAX_COLUMN_LENGTH = 255;
 const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as const;
 
 const MAX_PRECISION = 38;
-const PRECISION = `must be a whole number from 1 to ${MAX_PRECISION} with type decimal`;
-const SCALE = 'must be a whole number from 0 to "precision" with type decimal';
+const PRECISION = `must be a whole number from 1 to ${MAX_PRECISION} when the type is decimal`;
+const SCALE = 'must be a whole number from 0 to "precision" when the type is decimal';
 
 const rule = z
   .object({

@@ -41,7 +41,7 @@ describeConsole('destinations in the console', ({ hookyard, records, receiver })
       await page.getByRole('dialog').getByRole('button', { name: 'Replay 1' }).click();
       await seen(page, /1 replayed/);
       await page.keyboard.press('Escape');
-      await health.getByText('1 of 2 failed recently, none left to replay').waitFor();
+      await health.getByText('1 of 2 deliveries failed recently, none left to replay').waitFor();
       await health.getByText('50.0% (1 of 2, replays included)').waitFor();
       await page.getByRole('link', { name: 'View deliveries' }).click();
       await seen(page, '1–2 of 2');

@@ -26,7 +26,7 @@ describe('a destination', () => {
 
   it('gets fewer attempts at a time when it says that it is overloaded, and more when it does not', async () => {
     let copesWith = 3;
-    const server = await startCounting(() => ({ status: server.underWay > copesWith ? 503 : 200, afterMs: 100 }));
+    const server = await startCounting(() => ({ status: server.underWay > copesWith ? 503 : 200, afterMs: 300 }));
     try {
       // As workflows, the attempts of one machine are not enough.
       const { source } = await records.pipe(server.url, {

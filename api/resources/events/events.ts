@@ -131,7 +131,7 @@ const eventMembers = {
   path: text('/orders/new', 'The path below the ingest URL, as received. May be empty.'),
   query: text('shop=main', 'The query string.'),
   headers,
-  clientAddress: text('192.0.2.1', "The sender's IP address, behind any trusted proxies."),
+  clientAddress: text('192.0.2.1', "The sender's IP address, as reported by any trusted proxies."),
   traceId: text(
     '4bf92f3577b34da6a3ce929d0e0e4736',
     "The sender's trace ID, or a new trace ID. Null if unknown.",

@@ -35,7 +35,7 @@ const refusal = component('Refusal', {
   status: withExample(z.int(), 401, 'The status code of the response.'),
   message: text('The X-Hub-Signature-256 header is missing; nothing was stored', "The response's message."),
   method: z.enum(METHODS),
-  clientAddress: text('192.0.2.1', "The sender's IP address, behind any trusted proxies."),
+  clientAddress: text('192.0.2.1', "The sender's IP address, as reported by any trusted proxies."),
   headers: headers.describe('The request headers, up to 4 KiB. Secrets are masked and long values truncated.'),
   payloadSize: withExample(count.nullable(), 27, 'The payload size, in bytes. Null if unknown.'),
   payloadStart: withExample(

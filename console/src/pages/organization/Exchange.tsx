@@ -69,7 +69,7 @@ function Export({ kind }: { kind: Kind }) {
         {isDestinations && maySeeSecrets && (
           <Checkbox
             label="Include credentials"
-            description="The file will contain secrets in plain text, and the audit log records the export."
+            description="The file will contain secrets in plain text, and the export will be recorded in the audit log."
             checked={withSecrets}
             onChange={(event) => setWithSecrets(event.currentTarget.checked)}
           />
