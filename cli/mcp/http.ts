@@ -106,6 +106,10 @@ const FAILED: Refusal = {
   status: 500,
   message: 'The Hookyard MCP server failed; see its log for the cause',
 };
+const forbidden = (why: string): Refusal => ({
+  status: 403,
+  message: `${why}; to accept another host name, start the server with --allow-host <name>`,
+});
 
 /** A page in a browser may neither call this under a name of its own (DNS rebinding) nor from an origin of its own. */
 function refusalOf(
@@ -113,17 +117,9 @@ function refusalOf(
   { hosts, token }: HttpOptions & { hosts: string[] },
 ): Refusal | null {
   const host = validateHostHeader(headers.host, hosts);
-  if (!host.ok)
-    return {
-      status: 403,
-      message: `${host.message}; to accept another host name, start the server with --allow-host <name>`,
-    };
+  if (!host.ok) return forbidden(host.message);
   const origin = validateOriginHeader(headers.origin, hosts);
-  if (!origin.ok)
-    return {
-      status: 403,
-      message: `${origin.message}; to accept another host name, start the server with --allow-host <name>`,
-    };
+  if (!origin.ok) return forbidden(origin.message);
   if (url.split('?')[0] !== PATH) return { status: 404, message: `No such endpoint; MCP is at ${PATH}` };
   if (isToken(headers.authorization, token)) return null;
   return {

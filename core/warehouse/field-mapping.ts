@@ -71,7 +71,7 @@ function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; me
   if (type !== 'decimal') {
     const member = precision === undefined ? 'scale' : 'precision';
     if (precision === undefined && scale === undefined) return null;
-    return { path: [member], message: 'is allowed only with type decimal' };
+    return { path: [member], message: 'is allowed only when the type is decimal' };
   }
   if (precision === undefined) return { path: ['precision'], message: PRECISION };
   return scale === undefined || scale > precision ? { path: ['scale'], message: SCALE } : null;

@@ -176,7 +176,7 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
   if (scope) throw forbidden(`This API key lacks the scope "${scope}", so it cannot ${what} that scope`);
   if (endsLater(other.expiresAt, own.expiresAt)) {
-    const message = `This API key expires at ${own.expiresAt?.toISOString()}, so it cannot ${what} a later expiresAt or none`;
+    const message = `This API key expires at ${own.expiresAt?.toISOString()}, so it cannot ${what} a later expiresAt or no expiresAt`;
     throw forbidden(message);
   }
   const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);

@@ -192,7 +192,7 @@ export const replayEvents = tool({
   name: 'replay_events',
   title: 'Replay events',
   description:
-    'Replays one stored event, or all stored events that match the filters passed here, through the enabled routes of their sources, or to destinations that they were sent to before; route filters are not applied. Without expectedCount, it only counts ' +
+    'Replays one stored event, or all stored events that match the filters passed here, through the enabled routes of their sources, or to destinations that they were sent to before; the filters of the routes are not applied. Without expectedCount, it only counts ' +
     'them; with the count from that dry run, it starts a replay, which runs in the service at ratePerSecond. Use get_replay to see its progress, ' +
     'and cancel_replay to cancel it. Destinations receive these events again.',
   effect: 'destroys',
